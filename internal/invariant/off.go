@@ -1,0 +1,6 @@
+//go:build !invariants
+
+package invariant
+
+// Enabled tells whether costly checks run.
+const Enabled = false

@@ -1,0 +1,34 @@
+package lake
+
+import "context"
+
+// FS reads and writes objects by absolute location ("/path", "file:///path", "s3://bucket/key").
+// Every call takes a context and honours its end. Safe for concurrent use. A missing object is
+// an error for which errors.Is(err, fs.ErrNotExist) holds.
+type FS interface {
+	// Open opens an object for ranged reads. size < 0 when unknown.
+	Open(ctx context.Context, path string, size int64) (File, error)
+	// ReadAll reads a whole small object (metadata, manifest list).
+	ReadAll(ctx context.Context, path string) ([]byte, error)
+	// Create writes an object durably: it appears whole or not at all, and never replaces an
+	// existing one (fs.ErrExist).
+	Create(ctx context.Context, path string, data []byte) error
+	// CreateStream is Create for large objects; Commit publishes, Abort leaves no trace.
+	CreateStream(ctx context.Context, path string) (Writer, error)
+	Remove(ctx context.Context, path string) error
+	List(ctx context.Context, prefix string, yield func(path string, size int64) error) error
+}
+
+// File is an open object. ReadAt fills p whole or fails: a short read is an error (R4).
+type File interface {
+	ReadAt(ctx context.Context, p []byte, off int64) error
+	Size() int64
+	Close() error
+}
+
+// Writer streams an object's bytes.
+type Writer interface {
+	Write(p []byte) (int, error)
+	Commit(ctx context.Context) error
+	Abort()
+}

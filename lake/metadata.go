@@ -1,0 +1,144 @@
+package lake
+
+import (
+	"context"
+	"time"
+)
+
+// state is what the metadata file says, in our own types. Slices are in the file's order.
+type state struct {
+	uuid            string
+	formatVersion   int
+	location        string // as the metadata says; Resolve maps paths of a moved table
+	lastUpdated     time.Time
+	lastSeq         int64
+	lastColumnID    int
+	nextRowID       int64
+	schemas         []*Schema
+	currentSchemaID int
+	specs           []*PartitionSpec
+	defaultSpecID   int
+	sortOrders      []*SortOrder
+	defaultSortID   int
+	properties      map[string]string
+	snapshots       []*Snapshot
+	currentSnapshot *int64
+	refs            []Ref
+	log             []LogEntry
+	metadataLog     []MetadataLogEntry
+}
+
+func (t *Table) UUID() string                    { return t.uuid }
+func (t *Table) FormatVersion() int              { return t.formatVersion }
+func (t *Table) Location() string                { return t.location }
+func (t *Table) LastUpdated() time.Time          { return t.lastUpdated }
+func (t *Table) Schemas() []*Schema              { return t.schemas }
+func (t *Table) Specs() []*PartitionSpec         { return t.specs }
+func (t *Table) SortOrders() []*SortOrder        { return t.sortOrders }
+func (t *Table) Properties() map[string]string   { return t.properties }
+func (t *Table) Snapshots() []*Snapshot          { return t.snapshots }
+func (t *Table) Refs() []Ref                     { return t.refs }
+func (t *Table) SnapshotLog() []LogEntry         { return t.log }
+func (t *Table) MetadataLog() []MetadataLogEntry { return t.metadataLog }
+
+// Schema is the current schema.
+func (t *Table) Schema() *Schema { return t.SchemaByID(t.currentSchemaID) }
+
+// SchemaByID is nil when there is no such schema.
+func (t *Table) SchemaByID(id int) *Schema {
+	for _, s := range t.schemas {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// SnapshotSchema is the schema that s was written with; the current one where s does not say.
+func (t *Table) SnapshotSchema(s *Snapshot) *Schema {
+	if s != nil && s.SchemaID != nil {
+		if sch := t.SchemaByID(*s.SchemaID); sch != nil {
+			return sch
+		}
+	}
+	return t.Schema()
+}
+
+// Spec is the partition spec with the id, or nil; DefaultSpec the one that writers use.
+func (t *Table) Spec(id int) *PartitionSpec {
+	for _, s := range t.specs {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+func (t *Table) DefaultSpec() *PartitionSpec { return t.Spec(t.defaultSpecID) }
+
+// DefaultSortOrder is nil when the table is unsorted.
+func (t *Table) DefaultSortOrder() *SortOrder {
+	for _, s := range t.sortOrders {
+		if s.ID == t.defaultSortID && len(s.Fields) > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+// SnapshotByID is nil when the table has no such snapshot (never had, or expired).
+func (t *Table) SnapshotByID(id int64) *Snapshot {
+	for _, s := range t.snapshots {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// CurrentSnapshot is main's head, nil for a table without data.
+func (t *Table) CurrentSnapshot() *Snapshot {
+	if t.currentSnapshot == nil {
+		return nil
+	}
+	return t.SnapshotByID(*t.currentSnapshot)
+}
+
+// Ref finds a branch or tag by name.
+func (t *Table) Ref(name string) (Ref, bool) {
+	for _, r := range t.refs {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Ref{}, false
+}
+
+// The methods below read files, through the table's FS and the manifest cache (catalog-wide,
+// bounded by memory): Manifests of a snapshot's list, Entries of one manifest with sequence
+// numbers and row ids inherited (spec, "Sequence Number Inheritance").
+
+// Manifests reads the manifest list of s; nil s gives none.
+func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error) {
+	panic("lake: to be written")
+}
+
+// Entries reads a manifest. The result is shared: do not modify.
+func (t *Table) Entries(ctx context.Context, m *Manifest) ([]Entry, error) {
+	panic("lake: to be written")
+}
+
+// FS is the store that holds the table's files.
+func (t *Table) FS() FS { panic("lake: to be written") }
+
+// Resolve maps a path as metadata spells it to where it lies now (moved tables).
+func (t *Table) Resolve(path string) string { panic("lake: to be written") }
+
+// NameMapping gives the table's schema.name-mapping.default, nil if none.
+func (t *Table) NameMapping() []MappedField { panic("lake: to be written") }
+
+// MappedField is an item of a name mapping (spec, "Column Projection").
+type MappedField struct {
+	ID     int // -1: none
+	Names  []string
+	Fields []MappedField
+}

@@ -1,0 +1,69 @@
+package lake
+
+import (
+	"time"
+
+	"github.com/lhsql/lhsql/types"
+)
+
+// Name is a table's name: catalog.namespace.table. Namespace levels are joined by dots.
+type Name struct{ Catalog, Namespace, Table string }
+
+func (n Name) String() string {
+	s := n.Table
+	if n.Namespace != "" {
+		s = n.Namespace + "." + s
+	}
+	if n.Catalog != "" {
+		s = n.Catalog + "." + s
+	}
+	return s
+}
+
+// Snapshot is one state of a table.
+type Snapshot struct {
+	ID           int64
+	ParentID     *int64
+	Seq          int64
+	Time         time.Time // commit time, ms precision
+	ManifestList string    // "" for v1 snapshots that list Manifests
+	Manifests    []string
+	SchemaID     *int
+	Operation    string // append, replace, overwrite, delete
+	Summary      map[string]string
+	FirstRowID   *int64
+	AddedRows    *int64
+}
+
+// Ref is a branch or tag.
+type Ref struct {
+	Name       string
+	SnapshotID int64
+	Branch     bool
+	// Retention; nil: the table's default.
+	MinSnapshotsToKeep            *int
+	MaxSnapshotAgeMs, MaxRefAgeMs *int64
+}
+
+// LogEntry is an item of the snapshot log: from Time on, main was SnapshotID.
+type LogEntry struct {
+	Time       time.Time
+	SnapshotID int64
+}
+
+// MetadataLogEntry is an earlier metadata file.
+type MetadataLogEntry struct {
+	Time time.Time
+	File string
+}
+
+// Column is what a table's column looks like to SQL, in order of the schema.
+type Column = types.Field
+
+// Table is one table at one metadata file: immutable, safe to share. A later state is another
+// Table. Accessors are in metadata.go.
+type Table struct {
+	Name             Name
+	MetadataLocation string
+	state
+}

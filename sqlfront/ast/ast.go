@@ -1,0 +1,732 @@
+// Package ast is the one syntax tree that every dialect's parser makes and bind reads.
+//
+// It says what was written, not what it means: names are unresolved, operators are spelled.
+// Every node that an error may point at carries Pos, the byte offset in the statement's text.
+package ast
+
+// Stmt is a statement. Sealed.
+type Stmt interface{ stmt() }
+
+// Expr is an expression as written. Sealed.
+type Expr interface{ Position() int }
+
+// Name is a dotted name: column, table or function. Parts are already case-folded.
+type Name struct {
+	Parts []string
+	Pos   int
+}
+
+// ---- expressions ----
+
+type Ident struct{ Name } // column reference
+type Star struct {
+	Qualifier []string
+	Pos       int
+} // * or t.*
+
+// Lit is a constant. Kind: 'i' integer, 'n' numeric, 's' string (type unknown), 'b' bool,
+// '0' NULL, 'x' bit string.
+type Lit struct {
+	Kind byte
+	Text string
+	Pos  int
+}
+
+type Param struct{ Index, Pos int } // $n
+
+// Unary and Binary operators by spelling; Schema is set by OPERATOR(schema.op). Binary also
+// carries "LIKE", "ILIKE", "SIMILAR TO" with their NOT forms as "~~", "!~~", "~~*", "!~~*",
+// and similar-to as "~" over similar_to_escape(), as PostgreSQL's grammar does.
+type Unary struct {
+	Op, Schema string
+	X          Expr
+	Pos        int
+}
+type Binary struct {
+	Op, Schema string
+	L, R       Expr
+	Pos        int // of the operator
+}
+type And struct {
+	Args []Expr
+	Pos  int
+}
+type Or struct {
+	Args []Expr
+	Pos  int
+}
+type Not struct {
+	X   Expr
+	Pos int
+}
+type IsNull struct {
+	X      Expr
+	Negate bool
+	Pos    int
+}
+
+// IsBool is X IS [NOT] TRUE|FALSE|UNKNOWN. Value: 't', 'f', 'u'.
+type IsBool struct {
+	X      Expr
+	Value  byte
+	Negate bool
+	Pos    int
+}
+type IsDistinct struct {
+	L, R   Expr
+	Negate bool
+	Pos    int
+} // IS [NOT] DISTINCT FROM
+type Between struct {
+	X, Lo, Hi         Expr
+	Negate, Symmetric bool
+	Pos               int
+}
+type In struct { // X [NOT] IN (list)
+	X      Expr
+	List   []Expr
+	Negate bool
+	Pos    int
+}
+
+// Quantified is L op ANY|ALL (array expression); with a subquery see Subquery.
+type Quantified struct {
+	Op, Schema string
+	L, Array   Expr
+	All        bool
+	Pos        int
+}
+
+// Subquery: Kind 's' scalar, 'e' EXISTS, 'a' ANY (IN is Op "=" ANY; NOT IN is Not of it), 'l' ALL, 'r' ARRAY.
+type Subquery struct {
+	Kind  byte
+	Test  Expr // a Row for several columns
+	Op    string
+	Query *Query
+	Pos   int
+}
+
+type Case struct {
+	Operand Expr // simple CASE
+	Whens   []When
+	Else    Expr
+	Pos     int
+}
+type When struct{ Cond, Then Expr }
+
+type Coalesce struct {
+	Args []Expr
+	Pos  int
+}
+type MinMax struct {
+	Greatest bool
+	Args     []Expr
+	Pos      int
+}
+type NullIf struct {
+	L, R Expr
+	Pos  int
+}
+
+// Call is a function call. Special syntax (EXTRACT, SUBSTRING FROM, TRIM, OVERLAY, POSITION,
+// AT TIME ZONE, current_date …) arrives as the function that PostgreSQL's grammar maps it to.
+type Call struct {
+	Name     Name
+	Args     []Arg
+	Star     bool // count(*)
+	Distinct bool
+	OrderBy  []Order // in the call, or WITHIN GROUP
+	Within   bool    // WITHIN GROUP
+	Filter   Expr
+	Over     *WindowDef
+	Variadic bool // last argument is VARIADIC array
+	// IgnoreNulls: IGNORE NULLS.
+	IgnoreNulls bool
+	Pos         int
+}
+type Arg struct {
+	Name string // named argument: name => value
+	Expr Expr
+}
+type Cast struct {
+	X    Expr
+	Type TypeName
+	Pos  int
+}
+type Collate struct {
+	X    Expr
+	Name Name
+	Pos  int
+}
+type Array struct {
+	Elems []Expr
+	Pos   int
+}
+type Row struct {
+	Elems    []Expr
+	Explicit bool
+	Pos      int
+}
+type Field struct {
+	X    Expr
+	Name string
+	Star bool
+	Pos  int
+}                   // (x).name, (x).*
+type Index struct { // x[i], x[lo:hi]
+	X            Expr
+	Lower, Upper Expr
+	Slice        bool
+	Pos          int
+}
+type Grouping struct {
+	Args []Expr
+	Pos  int
+}
+type Default struct{ Pos int } // DEFAULT in VALUES and SET
+
+// MergeAction is merge_action() in MERGE … RETURNING.
+type MergeAction struct{ Pos int }
+
+// CurrentOf and the like are refused by the parser with a clear error.
+
+// Position gives where the expression starts, or its operator.
+func (e *Ident) Position() int       { return e.Pos }
+func (e *Star) Position() int        { return e.Pos }
+func (e *Lit) Position() int         { return e.Pos }
+func (e *Param) Position() int       { return e.Pos }
+func (e *Unary) Position() int       { return e.Pos }
+func (e *Binary) Position() int      { return e.Pos }
+func (e *And) Position() int         { return e.Pos }
+func (e *Or) Position() int          { return e.Pos }
+func (e *Not) Position() int         { return e.Pos }
+func (e *IsNull) Position() int      { return e.Pos }
+func (e *IsBool) Position() int      { return e.Pos }
+func (e *IsDistinct) Position() int  { return e.Pos }
+func (e *Between) Position() int     { return e.Pos }
+func (e *In) Position() int          { return e.Pos }
+func (e *Quantified) Position() int  { return e.Pos }
+func (e *Subquery) Position() int    { return e.Pos }
+func (e *Case) Position() int        { return e.Pos }
+func (e *Coalesce) Position() int    { return e.Pos }
+func (e *MinMax) Position() int      { return e.Pos }
+func (e *NullIf) Position() int      { return e.Pos }
+func (e *Call) Position() int        { return e.Pos }
+func (e *Cast) Position() int        { return e.Pos }
+func (e *Collate) Position() int     { return e.Pos }
+func (e *Array) Position() int       { return e.Pos }
+func (e *Row) Position() int         { return e.Pos }
+func (e *Field) Position() int       { return e.Pos }
+func (e *Index) Position() int       { return e.Pos }
+func (e *Grouping) Position() int    { return e.Pos }
+func (e *Default) Position() int     { return e.Pos }
+func (e *MergeAction) Position() int { return e.Pos }
+
+// TypeName is a type as written. Mods are its integer parameters; Array the number of [].
+// Struct, list and map types of CREATE TABLE: Name "struct"/"map"/"list" with Args.
+type TypeName struct {
+	Schema string
+	Name   string // canonical PostgreSQL spelling where it has one: int4, timestamptz, bpchar …
+	Mods   []int
+	Array  int
+	Args   []TypeArg
+	// Interval: field restriction as written ("day to second"), "" if none.
+	Fields string
+	Pos    int
+}
+type TypeArg struct {
+	Name    string
+	Type    TypeName
+	NotNull bool
+}
+
+// ---- queries ----
+
+// Query is a SELECT in the widest sense: WITH, a body, ORDER BY, LIMIT.
+type Query struct {
+	With     *With
+	Body     QueryBody
+	OrderBy  []Order
+	Limit    Expr // nil: none; LIMIT ALL is nil
+	Offset   Expr
+	WithTies bool
+	Pos      int
+}
+type QueryBody interface{ body() }
+
+type Select struct {
+	Distinct      bool
+	DistinctOn    []Expr
+	Items         []Item
+	Into          bool // SELECT INTO: refused in bind with CTAS offered
+	From          []TableExpr
+	Where         Expr
+	GroupBy       []GroupItem
+	GroupDistinct bool
+	Having        Expr
+	Windows       []NamedWindow
+	Pos           int
+}
+type SetOp struct {
+	Op          string // "union", "intersect", "except"
+	All         bool
+	Left, Right *Query
+	Pos         int
+}
+type Values struct {
+	Rows [][]Expr
+	Pos  int
+}
+
+func (*Select) body() {}
+func (*SetOp) body()  {}
+func (*Values) body() {}
+
+type Item struct {
+	Expr  Expr
+	Alias string
+	Pos   int
+}
+type Order struct {
+	Expr       Expr
+	Desc       bool
+	NullsFirst *bool // nil: the direction's default (ASC last, DESC first)
+	Using      string
+	Pos        int
+}
+
+// GroupItem is an expression, or a grouping construct of nested items.
+type GroupItem struct {
+	Kind  byte   // 'e' expression, 'r' ROLLUP, 'c' CUBE, 's' GROUPING SETS, '0' empty set ()
+	Exprs []Expr // 'e': one (a Row for a composite)
+	Sets  []GroupItem
+	Pos   int
+}
+type WindowDef struct {
+	Name      string // OVER name, or the base of an in-line definition
+	Inline    bool
+	Partition []Expr
+	Order     []Order
+	Frame     *Frame
+	Pos       int
+}
+type NamedWindow struct {
+	Name string
+	Def  WindowDef
+}
+type Frame struct {
+	Mode       byte // 'r' ROWS, 'a' RANGE, 'g' GROUPS
+	Start, End Bound
+	Exclude    byte // 0, 'c' CURRENT ROW, 'g' GROUP, 't' TIES
+}
+type Bound struct {
+	Kind   byte // 'P' unbounded preceding, 'p' offset preceding, 'c', 'f' offset following, 'F'
+	Offset Expr
+}
+type With struct {
+	Recursive bool
+	CTEs      []CTE
+}
+type CTE struct {
+	Name         string
+	Columns      []string
+	Query        *Query
+	Materialized *bool
+	Stmt         Stmt // data-modifying CTE: refused in bind unless supported
+	Pos          int
+}
+
+// TableExpr is an item of FROM.
+type TableExpr interface{ tableExpr() }
+
+type Alias struct {
+	Name    string
+	Columns []string
+	// ColDefs: column definition list of a record-returning function.
+	ColDefs []ColDef
+}
+type ColDef struct {
+	Name string
+	Type TypeName
+}
+type TableName struct {
+	Name
+	Alias  Alias
+	AsOf   *AsOf // the clause; a ref in the name (t.branch_b, "t@b") is bind's to find
+	Sample *Sample
+}
+type Sample struct {
+	Method     string
+	Args       []Expr
+	Repeatable Expr
+}
+type SubqueryTable struct {
+	Query   *Query
+	Alias   Alias
+	Lateral bool
+	AsOf    *AsOf
+	Pos     int
+}
+type FuncTable struct {
+	Calls      []*Call // several: ROWS FROM
+	Ordinality bool
+	Alias      Alias
+	Lateral    bool
+	Pos        int
+}
+type JoinTable struct {
+	Kind        string // "inner", "left", "right", "full", "cross"
+	Natural     bool
+	Left, Right TableExpr
+	On          Expr
+	Using       []string
+	UsingAlias  string
+	Alias       Alias
+	Pos         int
+}
+
+func (*TableName) tableExpr()     {}
+func (*SubqueryTable) tableExpr() {}
+func (*FuncTable) tableExpr()     {}
+func (*JoinTable) tableExpr()     {}
+
+// AsOf is a time-travel clause, all spellings of docs/sql.md reduced to one.
+type AsOf struct {
+	Kind AsOfKind
+	// Expr is the instant (TimeTravel…), the version (a number or a string naming a ref first), or a
+	// range's lower end; Upper the range's upper end.
+	Expr, Upper Expr
+	// UnixSeconds: an integer instant means seconds since the epoch (Spark).
+	UnixSeconds bool
+	Pos         int
+}
+type AsOfKind uint8
+
+const (
+	AsOfTime      AsOfKind = iota // state at the instant
+	BeforeTime                    // state just before the instant
+	AsOfOffset                    // Expr seconds from now (negative)
+	AsOfVersion                   // snapshot id or ref
+	BeforeVersion                 // the parent of the snapshot
+	AllVersions                   // FOR SYSTEM_TIME ALL
+	BetweenTime                   // BETWEEN a AND b (closed, closed)
+	FromToTime                    // FROM a TO b (closed, open)
+	ContainedIn                   // CONTAINED IN (a, b)
+)
+
+// ---- statements ----
+
+type QueryStmt struct{ Query *Query }
+type Explain struct {
+	Stmt             Stmt
+	Analyze, Verbose bool
+	Format           string // "text", "json"
+	Options          map[string]string
+	Pos              int
+}
+
+// Insert. Query nil: DEFAULT VALUES. Overwrite: INSERT OVERWRITE.
+type Insert struct {
+	With       *With
+	Table      TableName
+	Columns    []Name
+	Query      *Query
+	Overwrite  bool
+	OnConflict bool
+	Partition  []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
+	Returning  []Item
+	Pos        int
+}
+type SetItem struct {
+	Column Name // s.f for a nested field
+	// Columns with Row: SET (a, b) = (…).
+	Columns []Name
+	Value   Expr
+	Pos     int
+}
+type Update struct {
+	With      *With
+	Table     TableName
+	Set       []SetItem
+	From      []TableExpr
+	Where     Expr
+	Returning []Item
+	Pos       int
+}
+type Delete struct {
+	With      *With
+	Table     TableName
+	Using     []TableExpr
+	Where     Expr
+	Returning []Item
+	Pos       int
+}
+type Merge struct {
+	With      *With
+	Table     TableName
+	Source    TableExpr
+	On        Expr
+	Arms      []MergeArm
+	Returning []Item
+	Pos       int
+}
+
+// MergeArm: Match 'm' MATCHED, 't' NOT MATCHED [BY TARGET], 's' NOT MATCHED BY SOURCE.
+// Action "update", "delete", "insert", "nothing". Star: UPDATE SET * / INSERT *.
+type MergeArm struct {
+	Match   byte
+	Cond    Expr
+	Action  string
+	Star    bool
+	Set     []SetItem
+	Columns []Name
+	Values  []Expr
+	Default bool // INSERT DEFAULT VALUES
+	Pos     int
+}
+type Truncate struct {
+	Tables []TableName
+	Pos    int
+}
+type Copy struct {
+	Table   *TableName
+	Columns []string
+	Query   *Query
+	From    bool              // COPY FROM
+	Stdin   bool              // STDIN or STDOUT; files are refused
+	Options map[string]string // lower-case names: format, delimiter, null, header, quote, escape, …
+	Where   Expr
+	Pos     int
+}
+
+// DDL and everything utility.
+type CreateTable struct {
+	Name        TableName
+	IfNotExists bool
+	Replace     bool
+	Temp        bool
+	Columns     []ColumnDef
+	PrimaryKey  []string // identifier fields
+	PartitionBy []Expr   // transforms as Calls or Idents
+	SortedBy    []Order
+	Props       map[string]Expr // WITH (…), TBLPROPERTIES (…)
+	Location    string
+	Comment     *string
+	As          *Query
+	WithNoData  bool
+	Like        *TableName
+	Pos         int
+}
+type ColumnDef struct {
+	Name       string
+	Type       TypeName
+	NotNull    bool
+	Default    Expr
+	Comment    string
+	PrimaryKey bool
+	Pos        int
+}
+type CreateView struct {
+	Name    TableName
+	Columns []string
+	Query   *Query
+	SQL     string // the query's text as written
+	Replace bool
+	Temp    bool
+	Pos     int
+}
+type CreateSchema struct {
+	Name        Name
+	IfNotExists bool
+	Pos         int
+}
+type Drop struct {
+	Kind     string // "table", "view", "schema", …
+	Names    []Name
+	IfExists bool
+	Cascade  bool
+	Purge    bool
+	Pos      int
+}
+
+// AlterTable carries its actions in order.
+type AlterTable struct {
+	Name     TableName
+	IfExists bool
+	View     bool
+	Actions  []AlterAction
+	Pos      int
+}
+
+// AlterAction is one action; Op says which fields count. Ops: "add column", "drop column",
+// "rename column", "alter type", "set not null", "drop not null", "set default", "drop default",
+// "move column", "comment column", "rename", "set schema", "set properties", "unset properties",
+// "add partition field", "drop partition field", "replace partition field", "set partitioning",
+// "write ordered", "write unordered", "write distributed", "set identifier", "drop identifier",
+// "create branch", "create tag", "replace branch", "replace tag", "drop branch", "drop tag",
+// "fast forward", "execute".
+type AlterAction struct {
+	Op          string
+	Column      Name // nested: s.f
+	NewName     string
+	Def         *ColumnDef
+	First       bool
+	After       string
+	Default     Expr
+	Type        *TypeName
+	Comment     string
+	Props       map[string]Expr
+	Keys        []string
+	Field       Expr // partition transform
+	NewField    Expr
+	Fields      []Expr
+	Order       []Order
+	Local       bool
+	Ref         *RefDef
+	Proc        *Call // EXECUTE procedure(args)
+	Where       Expr
+	IfExists    bool
+	IfNotExists bool
+	Pos         int
+}
+type RefDef struct {
+	Name                       string
+	Branch                     bool
+	Replace                    bool
+	IfNotExists                bool
+	IfExists                   bool
+	AsOf                       *AsOf
+	RetainMs, SnapshotRetainMs *int64
+	MinSnapshots               *int
+	To                         string // fast forward target
+}
+type Comment struct {
+	Kind string // "table", "column", "schema", "view"
+	Name Name   // for a column: table and column
+	Text *string
+	Pos  int
+}
+type Procedure struct {
+	Name  Name
+	Args  []Arg
+	Where Expr
+	Pos   int
+} // CALL, VACUUM, OPTIMIZE, ROLLBACK TABLE
+
+// Transaction: Op "begin", "commit", "rollback", "savepoint", "release", "rollback to".
+type Transaction struct {
+	Op        string
+	Name      string
+	Isolation string
+	ReadOnly  *bool
+	Chain     bool
+	Pos       int
+}
+type Set struct {
+	Name    string // lower case; "time zone" is "timezone"; "session characteristics", "transaction" likewise
+	Values  []Expr // nil with Default: RESET or TO DEFAULT
+	Default bool
+	All     bool // RESET ALL
+	Local   bool
+	Pos     int
+}
+type Show struct {
+	Name string
+	Pos  int
+} // "all" for SHOW ALL
+type Prepare struct {
+	Name  string
+	Types []TypeName
+	Stmt  Stmt
+	Text  string
+	Pos   int
+}
+type Execute struct {
+	Name string
+	Args []Expr
+	Pos  int
+}
+type Deallocate struct {
+	Name string
+	Pos  int
+} // "" for ALL
+type Declare struct {
+	Name                           string
+	Query                          *Query
+	Binary, Scroll, NoScroll, Hold bool
+	Pos                            int
+}
+
+// Fetch is FETCH and MOVE. Direction: "forward", "backward", "absolute", "relative"; Count
+// math.MaxInt64 for ALL.
+type Fetch struct {
+	Cursor    string
+	Direction string
+	Count     int64
+	Move      bool
+	Pos       int
+}
+type ClosePortal struct {
+	Name string
+	Pos  int
+} // "" for ALL
+type Discard struct {
+	What string
+	Pos  int
+}
+type Listen struct {
+	Op, Channel string
+	Pos         int
+} // listen, unlisten, notify
+type Lock struct {
+	Tables []TableName
+	Pos    int
+}
+
+// Noop is a statement that is accepted and has no effect here (CREATE EXTENSION IF NOT EXISTS,
+// ANALYZE, GRANT to self …); Tag is its command tag.
+type Noop struct {
+	Tag string
+	Pos int
+}
+
+// Empty is the empty statement.
+type Empty struct{}
+
+func (*QueryStmt) stmt()    {}
+func (*Explain) stmt()      {}
+func (*Insert) stmt()       {}
+func (*Update) stmt()       {}
+func (*Delete) stmt()       {}
+func (*Merge) stmt()        {}
+func (*Truncate) stmt()     {}
+func (*Copy) stmt()         {}
+func (*CreateTable) stmt()  {}
+func (*CreateView) stmt()   {}
+func (*CreateSchema) stmt() {}
+func (*Drop) stmt()         {}
+func (*AlterTable) stmt()   {}
+func (*Comment) stmt()      {}
+func (*Procedure) stmt()    {}
+func (*Transaction) stmt()  {}
+func (*Set) stmt()          {}
+func (*Show) stmt()         {}
+func (*Prepare) stmt()      {}
+func (*Execute) stmt()      {}
+func (*Deallocate) stmt()   {}
+func (*Declare) stmt()      {}
+func (*Fetch) stmt()        {}
+func (*ClosePortal) stmt()  {}
+func (*Discard) stmt()      {}
+func (*Listen) stmt()       {}
+func (*Lock) stmt()         {}
+func (*Noop) stmt()         {}
+func (*Empty) stmt()        {}
+
+// Parsed is one statement of a text.
+type Parsed struct {
+	Stmt      Stmt
+	Text      string // its own text, without the semicolon
+	Offset    int    // where Text begins in the whole; positions in Stmt count from Text's start
+	NumParams int    // highest $n
+}
