@@ -55,7 +55,7 @@ const (
 	Regrole
 	Int2Vector
 	OidVector
-	Any        // pseudo-types: only in function signatures
+	Any // pseudo-types: only in function signatures
 	AnyElement
 	AnyArray
 	AnyNonArray
@@ -95,8 +95,8 @@ type nested struct {
 // T makes a type that has no parameters.
 func T(k Kind) Type { return Type{Kind: k} }
 
-// Decimal is the declared type decimal(p,s).
-func Decimal(p, s int) Type {
+// DecimalType is the declared type decimal(p,s).
+func DecimalType(p, s int) Type {
 	return Type{Kind: Numeric, Prec: int16(p), Scale: int16(s), Fixed: true, Declared: true}
 }
 
