@@ -329,6 +329,8 @@ type CTE struct {
 	Step     Node
 	Distinct bool
 	Cols     []Column // output columns of Plan by position
+	// Materialized: the query says so; else the planner may compute it as often as it likes.
+	Materialized bool
 }
 
 // With makes CTEs available to Body (and to later CTEs).

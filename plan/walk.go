@@ -264,6 +264,9 @@ func MapNodeExprs(n Node, f func(Expr) Expr) Node {
 		m.On = list(n.On)
 		return &m
 	}
+	if m := mapWriteExprs(n, g, list, nameds); m != nil {
+		return m
+	}
 	return n // SetOp, With, CTERef have no expressions
 }
 

@@ -1,0 +1,197 @@
+package plan
+
+import "github.com/lhsql/lhsql/lake"
+
+// This file holds the write statements as bind makes them: declarative, with every name,
+// default and assignment cast resolved. Package dml lowers them to joins, projections and a
+// sink; nothing else of the planner or exec ever sees them.
+//
+// A row of the target is always whole: one value per top-level field of Target.Schema, in the
+// schema's order, already of the field's type. NOT NULL is checked by the writer, on the rows
+// that it writes.
+
+// WriteTarget is the table that a statement writes.
+type WriteTarget struct {
+	Table  *lake.Table
+	Branch string         // "" is main
+	Base   *lake.Snapshot // the branch's head that the statement reads; nil: no data yet
+	Schema *lake.Schema   // the table's current schema: writers write this one
+	Alias  string         // as the statement calls it, for messages and EXPLAIN
+}
+
+// RowAddress names the hidden columns of the target's Scan that tell where a row lies. RowID
+// and RowSeq have ID 0 where the table has no row lineage (before v3).
+type RowAddress struct {
+	File, Pos, SpecID, RowID, RowSeq Column
+}
+
+// Insert writes Source's rows. Source.Columns() are the fields of Target.Schema in order.
+type Insert struct {
+	Target WriteTarget
+	Source Node
+	// Given[i] tells whether the statement gave field i a value of its own; the others are
+	// filled with the field's write default or NULL.
+	Given []bool
+	// Overwrite replaces: with Static, the partitions for which all of Static hold; without,
+	// the partitions that Source has rows for (dynamic), or the whole unpartitioned table.
+	Overwrite bool
+	Static    []StaticPartition
+	Returning []Named // over Source's columns; nil: none
+}
+
+// StaticPartition is `column = constant` of INSERT OVERWRITE … PARTITION.
+type StaticPartition struct {
+	FieldID int // of the top-level source column
+	Value   Expr
+}
+
+// Update gives each target row that leaves Source new values. Source is the target's Scan,
+// joined with what FROM lists, filtered by WHERE; a target row with several partners takes an
+// arbitrary one, as in PostgreSQL.
+type Update struct {
+	Target  WriteTarget
+	Scan    *Scan // the target as it stands inside Source
+	Address RowAddress
+	Source  Node
+	// Row are the columns of the new row; Values its expressions over Source's columns. A field
+	// that is not assigned has its old column there, and Changed[i] is false.
+	Row       []Column
+	Values    []Expr
+	Changed   []bool
+	Returning []Named // over Row's columns and Source's
+}
+
+// Delete removes each target row that leaves Source.
+type Delete struct {
+	Target    WriteTarget
+	Scan      *Scan
+	Address   RowAddress
+	Source    Node
+	Returning []Named // over Source's columns
+}
+
+// Merge joins Scan (the target) with Source on On; the first arm whose match and Cond hold acts
+// on the pair. A target row that two source rows act on is error 21000.
+type Merge struct {
+	Target  WriteTarget
+	Scan    *Scan
+	Address RowAddress
+	Source  Node
+	On      Expr
+	Arms    []MergeArm
+	// Row are the columns that RETURNING calls the target's: the new row of an insert or
+	// update, the old one of a delete. Action is text: 'INSERT', 'UPDATE' or 'DELETE'.
+	Row       []Column
+	Action    Column
+	Returning []Named // over Row, Action and Source's columns
+}
+
+// MergeMatch says for which pairs an arm stands.
+type MergeMatch uint8
+
+const (
+	Matched            MergeMatch = iota
+	NotMatched                    // source row without target row: Cond and Values read Source only
+	NotMatchedBySource            // target row without source row: Cond and Values read Scan only
+)
+
+// MergeDo is what an arm does.
+type MergeDo uint8
+
+const (
+	MergeNothing MergeDo = iota // the pair is consumed; later arms do not see it
+	MergeInsert
+	MergeUpdate
+	MergeDelete
+)
+
+// MergeArm is one WHEN. Values is the whole new row for MergeInsert and MergeUpdate; Changed as
+// in Update (for an insert: the fields that were given).
+type MergeArm struct {
+	Match   MergeMatch
+	Cond    Expr // nil: TRUE
+	Do      MergeDo
+	Values  []Expr
+	Changed []bool
+}
+
+func (n *Insert) Columns() []Column { return named(n.Returning) }
+func (n *Update) Columns() []Column { return named(n.Returning) }
+func (n *Delete) Columns() []Column { return named(n.Returning) }
+func (n *Merge) Columns() []Column  { return named(n.Returning) }
+
+func (n *Insert) Inputs() []Node { return []Node{n.Source} }
+func (n *Update) Inputs() []Node { return []Node{n.Source} }
+func (n *Delete) Inputs() []Node { return []Node{n.Source} }
+
+// Inputs of Merge are the target's scan, then the source.
+func (n *Merge) Inputs() []Node { return []Node{n.Scan, n.Source} }
+
+func (n *Insert) WithInputs(in ...Node) Node {
+	m := *n
+	m.Source = in[0]
+	return &m
+}
+func (n *Update) WithInputs(in ...Node) Node {
+	m := *n
+	m.Source = in[0]
+	return &m
+}
+func (n *Delete) WithInputs(in ...Node) Node {
+	m := *n
+	m.Source = in[0]
+	return &m
+}
+
+// WithInputs of Merge keeps the scan where the first input is no Scan: until dml lowers the
+// statement nothing may stand between it and its target.
+func (n *Merge) WithInputs(in ...Node) Node {
+	m := *n
+	if s, ok := in[0].(*Scan); ok {
+		m.Scan = s
+	}
+	m.Source = in[1]
+	return &m
+}
+
+func (*Insert) node() {}
+func (*Update) node() {}
+func (*Delete) node() {}
+func (*Merge) node()  {}
+
+// mapWriteExprs is MapNodeExprs for the nodes of this file; nil for others.
+func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds func([]Named) []Named) Node {
+	ret := func(in []Named) []Named {
+		if in == nil {
+			return nil
+		}
+		return nameds(in)
+	}
+	switch n := n.(type) {
+	case *Insert:
+		m := *n
+		m.Returning = ret(n.Returning)
+		m.Static = append([]StaticPartition(nil), n.Static...)
+		for i := range m.Static {
+			m.Static[i].Value = f(m.Static[i].Value)
+		}
+		return &m
+	case *Update:
+		m := *n
+		m.Values, m.Returning = list(n.Values), ret(n.Returning)
+		return &m
+	case *Delete:
+		m := *n
+		m.Returning = ret(n.Returning)
+		return &m
+	case *Merge:
+		m := *n
+		m.On, m.Returning = f(n.On), ret(n.Returning)
+		m.Arms = append([]MergeArm(nil), n.Arms...)
+		for i := range m.Arms {
+			m.Arms[i].Cond, m.Arms[i].Values = f(m.Arms[i].Cond), list(m.Arms[i].Values)
+		}
+		return &m
+	}
+	return nil
+}
