@@ -80,8 +80,14 @@ type Func struct {
 	Set        SetKernel
 	Agg        *AggImpl
 	Window     *WindowImpl
-	// OutNames names the columns of a set-returning function with several (Ret is a Struct).
-	Doc string
+	// Total: the function cannot fail, whatever its arguments. It is then evaluated on whole
+	// dictionaries, values that no row has included.
+	Total bool
+	Doc   string
+	// compare and the like let Compile choose a faster kernel.
+	fast fastKernels
+	// distinct is, for IS [NOT] DISTINCT FROM, the = that it is made of.
+	distinct *plan.Function
 }
 
 // SetKernel makes the rows that a set-returning function returns for one call. For a function
