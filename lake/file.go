@@ -23,6 +23,7 @@ type DataFile struct {
 	RecordCount int64
 	FileSize    int64
 
+	ColumnSizes map[int]int64
 	ValueCounts map[int]int64
 	NullCounts  map[int]int64
 	NaNCounts   map[int]int64
@@ -73,6 +74,7 @@ type Manifest struct {
 	AddedRows, ExistingRows, DeletedRows    int64
 	Partitions                              []FieldSummary // by the spec's fields; nil: unknown
 	FirstRowID                              *int64
+	Encrypted                               bool
 }
 
 // FieldSummary bounds one partition field over a manifest. Lower or Upper nil: unknown.

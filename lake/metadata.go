@@ -1,9 +1,6 @@
 package lake
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // state is what the metadata file says, in our own types. Slices are in the file's order.
 type state struct {
@@ -18,6 +15,7 @@ type state struct {
 	currentSchemaID int
 	specs           []*PartitionSpec
 	defaultSpecID   int
+	lastPartitionID int
 	sortOrders      []*SortOrder
 	defaultSortID   int
 	properties      map[string]string
@@ -26,6 +24,7 @@ type state struct {
 	refs            []Ref
 	log             []LogEntry
 	metadataLog     []MetadataLogEntry
+	raw             []byte // the document itself: a commit edits it and keeps what it does not know
 }
 
 func (t *Table) UUID() string                    { return t.uuid }
@@ -112,29 +111,6 @@ func (t *Table) Ref(name string) (Ref, bool) {
 	}
 	return Ref{}, false
 }
-
-// The methods below read files, through the table's FS and the manifest cache (catalog-wide,
-// bounded by memory): Manifests of a snapshot's list, Entries of one manifest with sequence
-// numbers and row ids inherited (spec, "Sequence Number Inheritance").
-
-// Manifests reads the manifest list of s; nil s gives none.
-func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error) {
-	panic("lake: to be written")
-}
-
-// Entries reads a manifest. The result is shared: do not modify.
-func (t *Table) Entries(ctx context.Context, m *Manifest) ([]Entry, error) {
-	panic("lake: to be written")
-}
-
-// FS is the store that holds the table's files.
-func (t *Table) FS() FS { panic("lake: to be written") }
-
-// Resolve maps a path as metadata spells it to where it lies now (moved tables).
-func (t *Table) Resolve(path string) string { panic("lake: to be written") }
-
-// NameMapping gives the table's schema.name-mapping.default, nil if none.
-func (t *Table) NameMapping() []MappedField { panic("lake: to be written") }
 
 // MappedField is an item of a name mapping (spec, "Column Projection").
 type MappedField struct {

@@ -6,7 +6,11 @@
 // plans and Parquet's insides.
 package lake
 
-import "github.com/lhsql/lhsql/types"
+import (
+	"strings"
+
+	"github.com/lhsql/lhsql/types"
+)
 
 // Schema is one schema of a table (Iceberg spec, "Schemas and Data Types").
 type Schema struct {
@@ -54,7 +58,16 @@ func (s *Schema) ByName(name string) *Field {
 			return &s.Fields[i]
 		}
 	}
-	return nil
+	var found *Field
+	for i := range s.Fields {
+		if strings.EqualFold(s.Fields[i].Name, name) {
+			if found != nil {
+				return nil
+			}
+			found = &s.Fields[i]
+		}
+	}
+	return found
 }
 
 // TransformKind is a partition transform (Iceberg spec, "Partition Transforms").
@@ -86,6 +99,7 @@ type PartitionField struct {
 	Name      string
 	Transform Transform
 	Type      types.Type // of the transformed value, under the table's current schema
+	Iceberg   string     // Iceberg's spelling of Type, for DecodeBound
 }
 
 // PartitionSpec is one way in which files of a table are partitioned.

@@ -66,4 +66,5 @@ type Table struct {
 	Name             Name
 	MetadataLocation string
 	state
+	place *place
 }

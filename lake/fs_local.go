@@ -1,0 +1,216 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+)
+
+// LocalFS is the local disk.
+type LocalFS struct{}
+
+// tempMark is in the name of files that are being written. Readers of folders skip them.
+const tempMark = ".lhsql-tmp-"
+
+func (LocalFS) Open(ctx context.Context, path string, size int64) (File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(Canonical(path))
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && st.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &localFile{f: f, size: st.Size()}, nil
+}
+
+type localFile struct {
+	f    *os.File
+	size int64
+}
+
+func (l *localFile) Size() int64  { return l.size }
+func (l *localFile) Close() error { return l.f.Close() }
+
+func (l *localFile) ReadAt(ctx context.Context, p []byte, off int64) error {
+	const piece = 8 << 20 // so that a cancelled query does not wait for a whole row group
+	for len(p) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(p), piece)
+		if _, err := l.f.ReadAt(p[:n], off); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("%s: %w: %d bytes at %d are not there", l.f.Name(), io.ErrUnexpectedEOF, n, off)
+			}
+			return err
+		}
+		p, off = p[n:], off+int64(n)
+	}
+	return nil
+}
+
+func (LocalFS) ReadAll(ctx context.Context, path string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(Canonical(path))
+}
+
+// Stamp changes when the file at path is another one.
+func (LocalFS) Stamp(path string) string {
+	st, err := os.Stat(Canonical(path))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d@%d", st.Size(), st.ModTime().UnixNano())
+}
+
+func (l LocalFS) Create(ctx context.Context, path string, data []byte) error {
+	w, err := l.CreateStream(ctx, path)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		w.Abort()
+		return err
+	}
+	if err := w.Commit(ctx); err != nil {
+		w.Abort()
+		return err
+	}
+	return nil
+}
+
+func (LocalFS) CreateStream(ctx context.Context, path string) (Writer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path = Canonical(path)
+	dir := filepath.Dir(path)
+	if err := makeFolders(dir); err != nil {
+		return nil, err
+	}
+	tmp := filepath.Join(dir, tempMark+uuid.NewString())
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &localWriter{f: f, tmp: tmp, path: path}, nil
+}
+
+// makeFolders creates dir and those above it that are missing, each made durable in its parent.
+func makeFolders(dir string) error {
+	if st, err := os.Stat(dir); err == nil {
+		if !st.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+		}
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := makeFolders(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(parent)
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+type localWriter struct {
+	f         *os.File
+	tmp, path string
+	done      bool
+}
+
+func (w *localWriter) Write(p []byte) (int, error) { return w.f.Write(p) }
+
+// Commit publishes the file (S1): fsync, link under its name, which fails if the name is
+// taken, remove the temporary name, fsync the folder.
+func (w *localWriter) Commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.f.Sync(); err != nil {
+		return err
+	}
+	if err := w.f.Close(); err != nil {
+		return err
+	}
+	if err := renameNew(w.tmp, w.path); err != nil {
+		return err
+	}
+	w.done = true
+	return syncFolder(filepath.Dir(w.path))
+}
+
+func (w *localWriter) Abort() {
+	if w.done {
+		return
+	}
+	w.done = true
+	w.f.Close()
+	os.Remove(w.tmp)
+}
+
+// renameNew moves tmp to path without replacing. A hard link fails on an existing name on
+// every local file system that has links; where it has none, an exclusive create guards it.
+func renameNew(tmp, path string) error {
+	err := os.Link(tmp, path)
+	if err == nil {
+		return os.Remove(tmp)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return renameNoReplace(tmp, path)
+}
+
+func (LocalFS) Remove(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return os.Remove(Canonical(path))
+}
+
+func (LocalFS) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
+	return filepath.WalkDir(Canonical(prefix), func(p string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || !d.Type().IsRegular() || strings.Contains(d.Name(), tempMark) {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return yield(p, info.Size())
+	})
+}

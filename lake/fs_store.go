@@ -1,0 +1,88 @@
+package lake
+
+import (
+	"context"
+	"sync"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// Store is an FS over every scheme that a catalog's properties configure. The clients of
+// object stores are made once and shared.
+type Store struct {
+	props map[string]string
+	local LocalFS
+	mu    sync.Mutex
+	s3    FS
+}
+
+// NewStore makes the store of a catalog's properties (s3.endpoint, s3.region, …).
+func NewStore(props map[string]string) *Store { return &Store{props: props} }
+
+func (s *Store) at(ctx context.Context, path string) (FS, error) {
+	scheme, _ := splitScheme(path)
+	switch scheme {
+	case "", "file":
+		return s.local, nil
+	case "s3", "s3a", "s3n":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.s3 == nil {
+			f, err := newS3(ctx, s.props)
+			if err != nil {
+				return nil, err
+			}
+			s.s3 = f
+		}
+		return s.s3, nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "locations with the scheme %s are not supported", scheme)
+}
+
+func (s *Store) Open(ctx context.Context, path string, size int64) (File, error) {
+	f, err := s.at(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Open(ctx, path, size)
+}
+
+func (s *Store) ReadAll(ctx context.Context, path string) ([]byte, error) {
+	f, err := s.at(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return f.ReadAll(ctx, path)
+}
+
+func (s *Store) Create(ctx context.Context, path string, data []byte) error {
+	f, err := s.at(ctx, path)
+	if err != nil {
+		return err
+	}
+	return f.Create(ctx, path, data)
+}
+
+func (s *Store) CreateStream(ctx context.Context, path string) (Writer, error) {
+	f, err := s.at(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return f.CreateStream(ctx, path)
+}
+
+func (s *Store) Remove(ctx context.Context, path string) error {
+	f, err := s.at(ctx, path)
+	if err != nil {
+		return err
+	}
+	return f.Remove(ctx, path)
+}
+
+func (s *Store) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
+	f, err := s.at(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	return f.List(ctx, prefix, yield)
+}

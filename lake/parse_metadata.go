@@ -1,0 +1,355 @@
+package lake
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// maxFormatVersion is the newest table format that this room knows. A newer one may change the
+// meaning of files, so it is refused rather than guessed (C8).
+const maxFormatVersion = 3
+
+// maxMetadata bounds a decompressed metadata file.
+const maxMetadata = 1 << 30
+
+// The JSON documents below follow the spec's appendix C. They ask for little: a foreign table
+// must open even where its writer left optional things out.
+
+type metadataJSON struct {
+	FormatVersion   int             `json:"format-version"`
+	UUID            string          `json:"table-uuid"`
+	Location        string          `json:"location"`
+	LastUpdatedMs   int64           `json:"last-updated-ms"`
+	LastSeq         int64           `json:"last-sequence-number"`
+	LastColumnID    int             `json:"last-column-id"`
+	NextRowID       int64           `json:"next-row-id"`
+	Schema          *schemaJSON     `json:"schema"` // v1
+	Schemas         []*schemaJSON   `json:"schemas"`
+	CurrentSchemaID *int            `json:"current-schema-id"`
+	PartitionSpec   []specFieldJSON `json:"partition-spec"` // v1
+	PartitionSpecs  []specJSON      `json:"partition-specs"`
+	DefaultSpecID   *int            `json:"default-spec-id"`
+	LastPartitionID *int            `json:"last-partition-id"`
+	SortOrders      []sortOrderJSON `json:"sort-orders"`
+	DefaultSortID   *int            `json:"default-sort-order-id"`
+	Properties      looseStrings    `json:"properties"`
+	CurrentSnapshot *int64          `json:"current-snapshot-id"`
+	Snapshots       []snapshotJSON  `json:"snapshots"`
+	SnapshotLog     []struct {
+		TimestampMs int64 `json:"timestamp-ms"`
+		SnapshotID  int64 `json:"snapshot-id"`
+	} `json:"snapshot-log"`
+	MetadataLog []struct {
+		TimestampMs  int64  `json:"timestamp-ms"`
+		MetadataFile string `json:"metadata-file"`
+	} `json:"metadata-log"`
+	Refs map[string]refJSON `json:"refs"`
+}
+
+type specJSON struct {
+	SpecID int             `json:"spec-id"`
+	Fields []specFieldJSON `json:"fields"`
+}
+
+type specFieldJSON struct {
+	SourceID  *int   `json:"source-id,omitempty"`
+	SourceIDs []int  `json:"source-ids,omitempty"`
+	FieldID   *int   `json:"field-id,omitempty"`
+	Name      string `json:"name"`
+	Transform string `json:"transform"`
+}
+
+type sortOrderJSON struct {
+	OrderID int             `json:"order-id"`
+	Fields  []sortFieldJSON `json:"fields"`
+}
+
+type sortFieldJSON struct {
+	Transform string `json:"transform"`
+	SourceID  *int   `json:"source-id,omitempty"`
+	SourceIDs []int  `json:"source-ids,omitempty"`
+	Direction string `json:"direction"`
+	NullOrder string `json:"null-order"`
+}
+
+type snapshotJSON struct {
+	ID           int64        `json:"snapshot-id"`
+	ParentID     *int64       `json:"parent-snapshot-id,omitempty"`
+	Seq          int64        `json:"sequence-number,omitempty"`
+	TimestampMs  int64        `json:"timestamp-ms"`
+	ManifestList string       `json:"manifest-list,omitempty"`
+	Manifests    []string     `json:"manifests,omitempty"`
+	Summary      looseStrings `json:"summary,omitempty"`
+	SchemaID     *int         `json:"schema-id,omitempty"`
+	FirstRowID   *int64       `json:"first-row-id,omitempty"`
+	AddedRows    *int64       `json:"added-rows,omitempty"`
+}
+
+type refJSON struct {
+	SnapshotID         int64  `json:"snapshot-id"`
+	Type               string `json:"type"`
+	MinSnapshotsToKeep *int   `json:"min-snapshots-to-keep,omitempty"`
+	MaxSnapshotAgeMs   *int64 `json:"max-snapshot-age-ms,omitempty"`
+	MaxRefAgeMs        *int64 `json:"max-ref-age-ms,omitempty"`
+}
+
+// looseStrings is a map of strings whose writer may have put numbers or booleans as values.
+type looseStrings map[string]string
+
+func (m *looseStrings) UnmarshalJSON(b []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	*m = make(looseStrings, len(raw))
+	for k, v := range raw {
+		var s string
+		if err := json.Unmarshal(v, &s); err != nil {
+			s = string(v)
+		}
+		if string(v) != "null" {
+			(*m)[k] = s
+		}
+	}
+	return nil
+}
+
+// gunzip gives b decompressed if it is gzip, else b. The content tells, not the name.
+func gunzip(b []byte) ([]byte, error) {
+	if !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
+		return b, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(z, maxMetadata+1))
+	if err == nil && len(out) > maxMetadata {
+		err = fmt.Errorf("metadata is larger than %d bytes", maxMetadata)
+	}
+	return out, err
+}
+
+// parseMetadata reads a table metadata file of format v1 to v3.
+func parseMetadata(b []byte) (*state, error) {
+	b, err := gunzip(b)
+	if err != nil {
+		return nil, err
+	}
+	var m metadataJSON
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, err
+	}
+	if m.FormatVersion < 1 {
+		return nil, fmt.Errorf("not Iceberg table metadata: no format-version")
+	}
+	if m.FormatVersion > maxFormatVersion {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"table format version %d is newer than %d, the newest that is supported", m.FormatVersion, maxFormatVersion)
+	}
+	s := &state{
+		uuid: m.UUID, formatVersion: m.FormatVersion, location: m.Location,
+		lastUpdated: time.UnixMilli(m.LastUpdatedMs).UTC(), lastSeq: m.LastSeq,
+		lastColumnID: m.LastColumnID, nextRowID: m.NextRowID,
+		properties: m.Properties, raw: b,
+	}
+	if s.properties == nil {
+		s.properties = map[string]string{}
+	}
+	if err := s.readSchemas(&m); err != nil {
+		return nil, err
+	}
+	s.readSpecs(&m)
+	s.readSortOrders(&m)
+	s.readSnapshots(&m)
+	return s, nil
+}
+
+func (s *state) readSchemas(m *metadataJSON) error {
+	list := m.Schemas
+	if len(list) == 0 && m.Schema != nil {
+		list = []*schemaJSON{m.Schema}
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("metadata has no schema")
+	}
+	for _, j := range list {
+		if j == nil {
+			continue
+		}
+		sch, err := j.schema()
+		if err != nil {
+			return err
+		}
+		s.schemas = append(s.schemas, sch)
+		s.lastColumnID = max(s.lastColumnID, sch.maxID())
+	}
+	s.currentSchemaID = list[len(list)-1].id()
+	if m.CurrentSchemaID != nil {
+		s.currentSchemaID = *m.CurrentSchemaID
+	} else if m.Schema != nil {
+		s.currentSchemaID = m.Schema.id()
+	}
+	for _, sch := range s.schemas {
+		if sch.ID == s.currentSchemaID {
+			return nil
+		}
+	}
+	return fmt.Errorf("metadata has no schema with the current id %d", s.currentSchemaID)
+}
+
+func (s *state) readSpecs(m *metadataJSON) {
+	list := m.PartitionSpecs
+	if len(list) == 0 {
+		list = []specJSON{{SpecID: 0, Fields: m.PartitionSpec}}
+	}
+	s.lastPartitionID = 999
+	for _, j := range list {
+		spec := &PartitionSpec{ID: j.SpecID}
+		for i, f := range j.Fields {
+			pf := PartitionField{FieldID: 1000 + i, SourceIDs: f.SourceIDs, Name: f.Name, Transform: ParseTransform(f.Transform)}
+			if f.FieldID != nil {
+				pf.FieldID = *f.FieldID
+			}
+			if f.SourceID != nil {
+				pf.SourceIDs = []int{*f.SourceID}
+			}
+			s.typePartitionField(&pf)
+			s.lastPartitionID = max(s.lastPartitionID, pf.FieldID)
+			spec.Fields = append(spec.Fields, pf)
+		}
+		s.specs = append(s.specs, spec)
+	}
+	s.defaultSpecID = s.specs[0].ID
+	if m.DefaultSpecID != nil {
+		s.defaultSpecID = *m.DefaultSpecID
+	}
+	if m.LastPartitionID != nil {
+		s.lastPartitionID = max(s.lastPartitionID, *m.LastPartitionID)
+	}
+}
+
+// typePartitionField fills in the result type. The source column is looked up in the current
+// schema, and where it has been dropped since, in the newest schema that had it.
+func (s *state) typePartitionField(pf *PartitionField) {
+	if len(pf.SourceIDs) != 1 {
+		pf.Transform.Kind = UnknownTransform
+		return
+	}
+	if f := s.sourceField(pf.SourceIDs[0]); f != nil {
+		pf.Type, pf.Iceberg = pf.Transform.Result(f.Type, f.Iceberg)
+	}
+}
+
+func (s *state) sourceField(id int) *Field {
+	for _, sch := range s.schemas {
+		if sch.ID == s.currentSchemaID {
+			if f, _ := sch.ByID(id); f != nil {
+				return f
+			}
+		}
+	}
+	for i := len(s.schemas) - 1; i >= 0; i-- {
+		if f, _ := s.schemas[i].ByID(id); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (s *state) readSortOrders(m *metadataJSON) {
+	for _, j := range m.SortOrders {
+		o := &SortOrder{ID: j.OrderID}
+		for _, f := range j.Fields {
+			sf := SortField{SourceIDs: f.SourceIDs, Transform: ParseTransform(f.Transform),
+				Desc: strings.EqualFold(f.Direction, "desc")}
+			sf.NullsFirst = strings.EqualFold(f.NullOrder, "nulls-first") || f.NullOrder == "" && !sf.Desc
+			if f.SourceID != nil {
+				sf.SourceIDs = []int{*f.SourceID}
+			}
+			o.Fields = append(o.Fields, sf)
+		}
+		s.sortOrders = append(s.sortOrders, o)
+	}
+	if m.DefaultSortID != nil {
+		s.defaultSortID = *m.DefaultSortID
+	}
+}
+
+func (s *state) readSnapshots(m *metadataJSON) {
+	for i := range m.Snapshots {
+		s.snapshots = append(s.snapshots, m.Snapshots[i].snapshot())
+	}
+	// Some writers put -1 for "none" (spec, appendix C).
+	if m.CurrentSnapshot != nil && *m.CurrentSnapshot != -1 {
+		s.currentSnapshot = m.CurrentSnapshot
+	}
+	for _, l := range m.SnapshotLog {
+		s.log = append(s.log, LogEntry{Time: time.UnixMilli(l.TimestampMs).UTC(), SnapshotID: l.SnapshotID})
+	}
+	for _, l := range m.MetadataLog {
+		s.metadataLog = append(s.metadataLog, MetadataLogEntry{Time: time.UnixMilli(l.TimestampMs).UTC(), File: l.MetadataFile})
+	}
+	main := false
+	for name, r := range m.Refs {
+		// A ref of a kind that we do not know is read like a tag: it names a snapshot.
+		s.refs = append(s.refs, Ref{Name: name, SnapshotID: r.SnapshotID, Branch: strings.EqualFold(r.Type, "branch"),
+			MinSnapshotsToKeep: r.MinSnapshotsToKeep, MaxSnapshotAgeMs: r.MaxSnapshotAgeMs, MaxRefAgeMs: r.MaxRefAgeMs})
+		main = main || name == "main"
+	}
+	if !main && s.currentSnapshot != nil {
+		s.refs = append(s.refs, Ref{Name: "main", SnapshotID: *s.currentSnapshot, Branch: true})
+	}
+	sort.Slice(s.refs, func(i, j int) bool { return s.refs[i].Name < s.refs[j].Name })
+}
+
+func (j *snapshotJSON) snapshot() *Snapshot {
+	return &Snapshot{ID: j.ID, ParentID: j.ParentID, Seq: j.Seq, Time: time.UnixMilli(j.TimestampMs).UTC(),
+		ManifestList: j.ManifestList, Manifests: j.Manifests, SchemaID: j.SchemaID,
+		Operation: j.Summary["operation"], Summary: j.Summary, FirstRowID: j.FirstRowID, AddedRows: j.AddedRows}
+}
+
+// ParseTransform reads a transform's spelling. What is not known comes as UnknownTransform,
+// which never prunes and cannot be written.
+func ParseTransform(s string) Transform {
+	t := Transform{Text: s}
+	name, arg, ok := strings.Cut(s, "[")
+	if ok {
+		n, err := strconv.Atoi(strings.TrimSuffix(arg, "]"))
+		if err != nil || n <= 0 || !strings.HasSuffix(arg, "]") {
+			return t
+		}
+		t.Param = n
+	}
+	switch strings.ToLower(name) {
+	case "identity":
+		t.Kind = Identity
+	case "bucket":
+		t.Kind = Bucket
+	case "truncate":
+		t.Kind = Truncate
+	case "year", "years":
+		t.Kind = Year
+	case "month", "months":
+		t.Kind = Month
+	case "day", "days", "date":
+		t.Kind = Day
+	case "hour", "hours":
+		t.Kind = Hour
+	case "void":
+		t.Kind = Void
+	}
+	if needs := t.Kind == Bucket || t.Kind == Truncate; needs != ok {
+		t.Kind = UnknownTransform
+	}
+	return t
+}

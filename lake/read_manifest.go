@@ -1,0 +1,370 @@
+package lake
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// manifestReader decodes one manifest's entries (spec, "Manifests").
+type manifestReader struct {
+	m     *Manifest
+	spec  *PartitionSpec
+	stats map[int]bool // the fields whose statistics are wanted; nil: all
+	v1    bool
+
+	slab      []DataFile
+	nextRowID int64
+	rowIDs    bool
+	order     []int // partition record field → spec field, -1: none
+	out       []Entry
+}
+
+// parseManifest reads a manifest. stats names the fields whose counts and bounds are wanted,
+// nil all of them: maps are most of the cost.
+func parseManifest(b []byte, m *Manifest, spec *PartitionSpec, stats map[int]bool) ([]Entry, error) {
+	f, err := openAvro(b)
+	if err != nil {
+		return nil, err
+	}
+	r := &manifestReader{m: m, spec: spec, stats: stats, v1: f.meta["format-version"] == "1" || f.meta["format-version"] == ""}
+	if m.FirstRowID != nil && !m.Deletes {
+		r.rowIDs, r.nextRowID = true, *m.FirstRowID
+	}
+	err = f.rows(func(b *avroBuf) error { return r.entry(b, f.schema) })
+	return r.out, err
+}
+
+func (r *manifestReader) newFile() *DataFile {
+	if len(r.slab) == 0 {
+		r.slab = make([]DataFile, 64)
+	}
+	f := &r.slab[0]
+	r.slab = r.slab[1:]
+	f.SpecID = r.spec.ID
+	return f
+}
+
+func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
+	e := Entry{Status: Added, SnapshotID: r.m.AddedSnapshotID, File: r.newFile()}
+	var seq, fileSeq *int64
+	for i := range schema.fields {
+		f := &schema.fields[i]
+		n := b.value(f.node)
+		switch {
+		case f.id == 2 && n.kind == avroRecord:
+			if err := r.dataFile(b, n, e.File); err != nil {
+				return err
+			}
+		case n.kind == avroInt || n.kind == avroLong:
+			v := b.long()
+			switch f.id {
+			case 0:
+				e.Status = EntryStatus(v)
+			case 1:
+				e.SnapshotID = v
+			case 3:
+				seq = &v
+			case 4:
+				fileSeq = &v
+			}
+		default:
+			b.skip(n, 0)
+		}
+	}
+	if b.err != nil {
+		return b.err
+	}
+	if e.Status > Deleted {
+		return fmt.Errorf("entry has unknown status %d", e.Status)
+	}
+	r.inherit(&e, seq, fileSeq)
+	r.out = append(r.out, e)
+	return nil
+}
+
+// inherit gives an entry what its manifest says for it (spec, "Sequence Number Inheritance",
+// "First Row ID Inheritance").
+func (r *manifestReader) inherit(e *Entry, seq, fileSeq *int64) {
+	f := e.File
+	f.SnapshotID = e.SnapshotID
+	switch {
+	case r.v1:
+		f.DataSeq, f.FileSeq = 0, 0
+	default:
+		f.DataSeq, f.FileSeq = r.m.Seq, r.m.Seq
+	}
+	if seq != nil {
+		f.DataSeq = *seq
+		f.FileSeq = *seq
+	}
+	if fileSeq != nil {
+		f.FileSeq = *fileSeq
+	}
+	if r.rowIDs && f.FirstRowID == nil && e.Status != Deleted && f.Content == Data {
+		id := r.nextRowID
+		f.FirstRowID = &id
+		r.nextRowID += f.RecordCount
+	}
+}
+
+func (r *manifestReader) dataFile(b *avroBuf, n *avroNode, f *DataFile) error {
+	for i := range n.fields {
+		af := &n.fields[i]
+		v := b.value(af.node)
+		switch v.kind {
+		case avroNull:
+		case avroInt, avroLong:
+			f.setNumber(af.id, b.long())
+		case avroString:
+			r.text(b, af.id, f)
+		case avroRecord:
+			if af.id != 102 {
+				b.skip(v, 0)
+			} else if err := r.partition(b, v, f); err != nil {
+				return err
+			}
+		case avroArray:
+			r.list(b, v, af.id, f)
+		case avroBytes:
+			if af.id == 131 {
+				f.Encrypted = true
+			}
+			b.skip(v, 0)
+		default:
+			b.skip(v, 0)
+		}
+	}
+	if f.Partition == nil {
+		f.Partition = make([]types.Datum, len(r.spec.Fields))
+	}
+	if f.Content == PositionDeletes && f.Format == "puffin" {
+		f.Content = DeletionVector
+	}
+	return nil
+}
+
+func (f *DataFile) setNumber(id int, v int64) {
+	switch id {
+	case 134:
+		f.Content = Content(min(max(v, 0), 2))
+	case 103:
+		f.RecordCount = v
+	case 104:
+		f.FileSize = v
+	case 140:
+		f.SortOrderID = int(v)
+	case 142:
+		f.FirstRowID = &v
+	case 144:
+		f.ContentOffset = v
+	case 145:
+		f.ContentSize = v
+	}
+}
+
+func (r *manifestReader) text(b *avroBuf, id int, f *DataFile) {
+	switch id {
+	case 100:
+		f.Path = b.str()
+	case 101:
+		f.Format = formatName(b.bytes())
+	case 143:
+		f.ReferencedFile = b.str()
+	default:
+		b.bytes()
+	}
+}
+
+func formatName(b []byte) string {
+	switch string(b) {
+	case "PARQUET", "parquet":
+		return "parquet"
+	}
+	return strings.ToLower(string(b))
+}
+
+func (r *manifestReader) list(b *avroBuf, n *avroNode, id int, f *DataFile) {
+	switch id {
+	case 109:
+		f.ValueCounts = r.counts(b, n)
+	case 110:
+		f.NullCounts = r.counts(b, n)
+	case 137:
+		f.NaNCounts = r.counts(b, n)
+	case 108:
+		if r.stats == nil {
+			f.ColumnSizes = r.counts(b, n)
+			return
+		}
+		b.skip(n, 0)
+	case 125:
+		f.Lower = r.bounds(b, n)
+	case 128:
+		f.Upper = r.bounds(b, n)
+	case 132:
+		if isLong(n.elem) {
+			b.items(func() { f.SplitOffsets = append(f.SplitOffsets, b.long()) })
+			return
+		}
+		b.skip(n, 0)
+	case 135:
+		if isLong(n.elem) {
+			b.items(func() { f.EqualityIDs = append(f.EqualityIDs, int(b.long())) })
+			return
+		}
+		b.skip(n, 0)
+	default:
+		b.skip(n, 0)
+	}
+}
+
+func isLong(n *avroNode) bool { return n.kind == avroInt || n.kind == avroLong }
+
+// keyed tells whether n is a map with int keys as Iceberg writes it: an array of {key, value}.
+func keyed(n *avroNode, value avroKind) bool {
+	e := n.elem
+	return e.kind == avroRecord && len(e.fields) == 2 && e.fields[0].name == "key" &&
+		isLong(e.fields[0].node) && e.fields[1].node.kind == value
+}
+
+func (r *manifestReader) wants(id int64) bool { return r.stats == nil || r.stats[int(id)] }
+
+func (r *manifestReader) counts(b *avroBuf, n *avroNode) map[int]int64 {
+	if !keyed(n, avroLong) || r.stats != nil && len(r.stats) == 0 {
+		b.skip(n, 0)
+		return nil
+	}
+	var m map[int]int64
+	b.items(func() {
+		k, v := b.long(), b.long()
+		if r.wants(k) {
+			if m == nil {
+				m = make(map[int]int64)
+			}
+			m[int(k)] = v
+		}
+	})
+	return m
+}
+
+func (r *manifestReader) bounds(b *avroBuf, n *avroNode) map[int][]byte {
+	if !keyed(n, avroBytes) || r.stats != nil && len(r.stats) == 0 {
+		b.skip(n, 0)
+		return nil
+	}
+	var m map[int][]byte
+	b.items(func() {
+		k, v := b.long(), b.bytes()
+		if r.wants(k) {
+			if m == nil {
+				m = make(map[int][]byte)
+			}
+			m[int(k)] = append([]byte{}, v...)
+		}
+	})
+	return m
+}
+
+func (r *manifestReader) partition(b *avroBuf, n *avroNode, f *DataFile) error {
+	if r.order == nil {
+		if err := r.matchPartition(n); err != nil {
+			return err
+		}
+	}
+	f.Partition = make([]types.Datum, len(r.spec.Fields))
+	for i := range n.fields {
+		v := b.value(n.fields[i].node)
+		k := r.order[i]
+		if k < 0 {
+			b.skip(v, 0)
+			continue
+		}
+		pf := &r.spec.Fields[k]
+		if v.kind != avroNull && (pf.Transform.Kind == UnknownTransform || pf.Type.Kind == types.Invalid) {
+			// The value's meaning is not known, but equal values must stay equal: deletes match
+			// by partition.
+			raw := b.b
+			b.skip(v, 0)
+			f.Partition[k] = types.NewStr(string(raw[:len(raw)-len(b.b)]))
+			continue
+		}
+		d, ok := readDatum(b, v, pf.Type)
+		if !ok {
+			return fmt.Errorf("partition value of %s cannot be read as %s", pf.Name, pf.Iceberg)
+		}
+		f.Partition[k] = d
+	}
+	return nil
+}
+
+// matchPartition ties the record's fields to the spec's, by field id, else by name.
+func (r *manifestReader) matchPartition(n *avroNode) error {
+	r.order = make([]int, len(n.fields))
+	seen := map[int]bool{}
+	for i := range n.fields {
+		r.order[i] = -1
+		for k := range r.spec.Fields {
+			if n.fields[i].id == r.spec.Fields[k].FieldID || n.fields[i].id < 0 && n.fields[i].name == r.spec.Fields[k].Name {
+				r.order[i] = k
+				seen[k] = true
+			}
+		}
+	}
+	for k := range r.spec.Fields {
+		// A partition value that is not there must not pass for NULL: that would prune.
+		if !seen[k] && r.spec.Fields[k].Transform.Kind != Void {
+			return sqlerr.New(sqlerr.DataCorrupted, "manifest has no values for partition field %s", r.spec.Fields[k].Name)
+		}
+	}
+	return nil
+}
+
+// readDatum reads a partition value as a value of type t. The value may have been written
+// before its source column was widened.
+func readDatum(b *avroBuf, n *avroNode, t types.Type) (types.Datum, bool) {
+	switch n.kind {
+	case avroNull:
+		return types.Null, true
+	case avroBool:
+		return types.NewBool(b.boolean()), t.Form() == types.FormBool
+	case avroInt, avroLong:
+		v := b.long()
+		if n.logical == "timestamp-millis" || n.logical == "time-millis" {
+			v *= 1000
+		}
+		if n.logical == "date" {
+			switch t.Kind {
+			case types.Timestamp, types.TimestampTZ:
+				v *= 86_400_000_000
+			case types.TimestampNS, types.TimestampTZNS:
+				v *= 86_400_000_000_000
+			}
+		}
+		return types.NewInt(v), t.Form() == types.FormI64 && t.Kind != types.Numeric
+	case avroFloat:
+		return types.NewFloat(float64(b.float())), t.Form() == types.FormF64
+	case avroDouble:
+		return types.NewFloat(b.double()), t.Form() == types.FormF64
+	case avroString:
+		return types.NewStr(b.str()), t.Form() == types.FormStr
+	case avroFixed, avroBytes:
+		var p []byte
+		if n.kind == avroFixed {
+			p = b.take(int64(n.size))
+		} else {
+			p = b.bytes()
+		}
+		switch t.Kind {
+		case types.UUID:
+			return uuidDatum(p), len(p) == 16
+		case types.Numeric:
+			return decimalBytes(p, t)
+		}
+		return types.NewStr(string(p)), t.Form() == types.FormStr
+	}
+	b.skip(n, 0)
+	return types.Null, false
+}

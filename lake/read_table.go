@@ -1,0 +1,293 @@
+package lake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// place is where a table's files lie and how they are reached. Shared by a table's states.
+type place struct {
+	fs    FS // guarded
+	store FS // unguarded, for the commit engine's own checks
+	cache *Cache
+	// from, to map locations of a moved table: its metadata speaks of from, it lies at to.
+	from, to string
+}
+
+// loadTable reads the metadata file at loc. prefixes are the places that the catalog allows.
+func loadTable(ctx context.Context, store FS, cache *Cache, name Name, loc string, prefixes []string) (*Table, error) {
+	loc = Canonical(loc)
+	v, err := cache.Get(ctx, "metadata:"+loc+stamp(store, loc), func() (any, int64, error) {
+		b, err := store.ReadAll(ctx, loc)
+		if err != nil {
+			return nil, 0, err
+		}
+		s, err := parseMetadata(b)
+		return s, int64(len(b))*4 + 4096, err
+	})
+	if err != nil {
+		return nil, metadataError(err, loc)
+	}
+	return newTable(store, cache, name, loc, v.(*state), prefixes), nil
+}
+
+func metadataError(err error, loc string) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		return e
+	}
+	return sqlerr.Wrap(err, sqlerr.IOError, "read table metadata %s", loc)
+}
+
+// stamp tells local files of one name apart: a folder may be deleted and made anew.
+func stamp(store FS, loc string) string {
+	if isObject(loc) {
+		return ""
+	}
+	if s, ok := store.(interface{ Stamp(string) string }); ok {
+		return "#" + s.Stamp(loc)
+	}
+	return "#" + LocalFS{}.Stamp(loc)
+}
+
+func newTable(store FS, cache *Cache, name Name, loc string, s *state, prefixes []string) *Table {
+	p := &place{store: store, cache: cache}
+	root := parentLoc(loc)
+	if strings.HasSuffix(root, "/metadata") || root == "metadata" {
+		root = parentLoc(root)
+	}
+	prefixes = append(prefixes[:len(prefixes):len(prefixes)], root)
+	was := Canonical(s.location)
+	_, inPlace := under(loc, was)
+	if meta := s.properties["write.metadata.path"]; meta != "" && !inPlace {
+		_, inPlace = under(loc, Canonical(meta))
+	}
+	if !inPlace && s.location != "" {
+		var wide bool
+		p.from, p.to, wide = movedFrom(was, root)
+		if wide {
+			prefixes = append(prefixes, p.warehouse(root))
+		}
+	}
+	p.fs = &guardFS{inner: store, prefixes: prefixes}
+	return &Table{Name: name, MetadataLocation: loc, state: *s, place: p}
+}
+
+// movedFrom finds the shortest prefixes that differ between where a table was and where its
+// folder is now: folders of equal names at the end moved along, so that files beside the table
+// folder are found too.
+//
+//	was  data/lake/warehouse/db/t      → from data/lake
+//	root /mnt/copy/warehouse/db/t      → to   /mnt/copy
+//
+// At most warehouse, namespace and table are taken to have moved together.
+func movedFrom(was, root string) (from, to string, wide bool) {
+	from, to = was, root
+	for range 3 {
+		i, j := strings.LastIndexByte(from, '/'), strings.LastIndexByte(to, '/')
+		if i <= 0 || j <= 0 || from[i:] != to[j:] || strings.HasSuffix(from[:i+1], "://") {
+			break
+		}
+		from, to, wide = from[:i], to[:j], true
+	}
+	return from, to, wide
+}
+
+// warehouse is the topmost folder over root that is known to have moved with the table.
+func (p *place) warehouse(root string) string {
+	rest, _ := under(root, p.to)
+	first, _, more := strings.Cut(rest, "/")
+	if !more {
+		return root
+	}
+	return joinLoc(p.to, first)
+}
+
+// Resolve maps a path as metadata spells it to where it lies now (moved tables).
+func (t *Table) Resolve(path string) string {
+	c := Canonical(path)
+	if t.place == nil || t.place.from == "" {
+		return c
+	}
+	if rest, ok := under(c, t.place.from); ok {
+		return joinLoc(t.place.to, rest)
+	}
+	return c
+}
+
+// Moved tells whether the table lies elsewhere than its metadata says. Such a table is read only:
+// what it would write could not be found from its metadata.
+func (t *Table) Moved() bool { return t.place != nil && t.place.from != "" }
+
+// FS is the store that holds the table's files. It refuses locations outside of the table's
+// places.
+func (t *Table) FS() FS { return t.place.fs }
+
+// Manifests reads the manifest list of s; nil s gives none. The result is shared: do not modify.
+func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error) {
+	if s == nil {
+		return nil, nil
+	}
+	if s.ManifestList == "" {
+		return t.listedManifests(ctx, s)
+	}
+	loc := t.Resolve(s.ManifestList)
+	v, err := t.place.cache.Get(ctx, "list:"+loc, func() (any, int64, error) {
+		b, err := t.place.fs.ReadAll(ctx, loc)
+		if err != nil {
+			return nil, 0, err
+		}
+		ms, err := parseManifestList(b)
+		size := int64(256)
+		for _, m := range ms {
+			size += 320 + int64(len(m.Path)+112*len(m.Partitions))
+		}
+		return ms, size, err
+	})
+	if err != nil {
+		return nil, fileError(err, "read manifest list", loc)
+	}
+	return v.([]*Manifest), nil
+}
+
+// listedManifests makes manifests of a v1 snapshot that has no list: what a list would say is
+// in each manifest's header, or unknown.
+func (t *Table) listedManifests(ctx context.Context, s *Snapshot) ([]*Manifest, error) {
+	var out []*Manifest
+	for _, path := range s.Manifests {
+		loc := t.Resolve(path)
+		b, err := t.place.fs.ReadAll(ctx, loc)
+		if err != nil {
+			return nil, fileError(err, "read manifest", loc)
+		}
+		f, err := openAvro(b)
+		if err != nil {
+			return nil, fileError(err, "read manifest", loc)
+		}
+		m := &Manifest{Path: path, Length: int64(len(b)), AddedSnapshotID: s.ID,
+			AddedFiles: -1, ExistingFiles: -1, DeletedFiles: -1, AddedRows: -1, ExistingRows: -1, DeletedRows: -1}
+		m.SpecID, _ = strconv.Atoi(f.meta["partition-spec-id"])
+		m.Deletes = f.meta["content"] == "deletes"
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// Entries reads a manifest. The result is shared: do not modify.
+func (t *Table) Entries(ctx context.Context, m *Manifest) ([]Entry, error) {
+	return t.entries(ctx, m, nil)
+}
+
+// EntriesWith is Entries with the counts and bounds of only the given fields, which is much
+// cheaper on large manifests: plan with the fields of the predicate. No fields: no statistics.
+func (t *Table) EntriesWith(ctx context.Context, m *Manifest, fields []int) ([]Entry, error) {
+	stats := make(map[int]bool, len(fields))
+	for _, id := range fields {
+		stats[id] = true
+	}
+	return t.entries(ctx, m, stats)
+}
+
+func (t *Table) entries(ctx context.Context, m *Manifest, stats map[int]bool) ([]Entry, error) {
+	spec := t.Spec(m.SpecID)
+	loc := t.Resolve(m.Path)
+	if spec == nil {
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "manifest %s names partition spec %d, which the table does not have", loc, m.SpecID)
+	}
+	if m.Encrypted {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "manifest %s is encrypted", loc)
+	}
+	v, err := t.place.cache.Get(ctx, entriesKey(loc, spec, stats), func() (any, int64, error) {
+		b, err := t.place.fs.ReadAll(ctx, loc)
+		if err != nil {
+			return nil, 0, err
+		}
+		es, err := parseManifest(b, m, spec, stats)
+		return es, entriesSize(es), err
+	})
+	if err != nil {
+		return nil, fileError(err, "read manifest", loc)
+	}
+	return v.([]Entry), nil
+}
+
+// entriesKey tells decodings of one manifest apart: by statistics wanted, and by the types of
+// partition values, which follow the current schema.
+func entriesKey(loc string, spec *PartitionSpec, stats map[int]bool) string {
+	var b strings.Builder
+	b.WriteString("manifest:" + loc)
+	for _, f := range spec.Fields {
+		b.WriteString("#" + f.Iceberg)
+	}
+	if stats != nil {
+		ids := make([]int, 0, len(stats))
+		for id := range stats {
+			ids = append(ids, id)
+		}
+		sort.Ints(ids)
+		fmt.Fprint(&b, "?", ids)
+	}
+	return b.String()
+}
+
+func entriesSize(es []Entry) int64 {
+	size := int64(64)
+	for i := range es {
+		f := es[i].File
+		size += 448 + int64(len(f.Path)) + int64(len(f.Partition))*72 + int64(len(f.SplitOffsets))*8 +
+			int64(len(f.ValueCounts)+len(f.NullCounts)+len(f.NaNCounts)+len(f.ColumnSizes))*24
+		for _, v := range f.Lower {
+			size += 64 + int64(len(v))
+		}
+		for _, v := range f.Upper {
+			size += 64 + int64(len(v))
+		}
+	}
+	return size
+}
+
+func fileError(err error, what, loc string) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		return e
+	}
+	return sqlerr.Wrap(err, sqlerr.IOError, "%s %s", what, loc)
+}
+
+// NameMapping gives the table's schema.name-mapping.default, nil if none.
+func (t *Table) NameMapping() []MappedField {
+	text := t.properties["schema.name-mapping.default"]
+	if text == "" {
+		return nil
+	}
+	var list []mappedJSON
+	if json.Unmarshal([]byte(text), &list) != nil {
+		return nil
+	}
+	return mappedFields(list, 0)
+}
+
+type mappedJSON struct {
+	ID     *int         `json:"field-id"`
+	Names  []string     `json:"names"`
+	Fields []mappedJSON `json:"fields"`
+}
+
+func mappedFields(list []mappedJSON, depth int) []MappedField {
+	if depth > maxTypeDepth {
+		return nil
+	}
+	var out []MappedField
+	for _, j := range list {
+		m := MappedField{ID: -1, Names: j.Names, Fields: mappedFields(j.Fields, depth+1)}
+		if j.ID != nil {
+			m.ID = *j.ID
+		}
+		out = append(out, m)
+	}
+	return out
+}
