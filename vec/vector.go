@@ -7,7 +7,11 @@
 // refuses to know where batches come from (scan, exec) and what is computed on them (eval).
 package vec
 
-import "github.com/lhsql/lhsql/types"
+import (
+	"sync/atomic"
+
+	"github.com/lhsql/lhsql/types"
+)
 
 // BatchRows is the usual number of rows of a batch: 16 KiB a column of int64 stays in L1/L2.
 const BatchRows = 2048
@@ -59,7 +63,16 @@ type Vector struct {
 	// Enc Dict.
 	Codes      []uint32
 	Dictionary *Vector
+
+	// DictID, set on a Dictionary, names its content: two with the same DictID, not 0, hold the
+	// same values, so that what was computed on one serves the other. See NewDictID.
+	DictID uint64
 }
+
+var lastDictID atomic.Uint64
+
+// NewDictID gives an identity to a dictionary that will not change any more.
+func NewDictID() uint64 { return lastDictID.Add(1) }
 
 // Bitmap is a bit per row, least significant first.
 type Bitmap []uint64
