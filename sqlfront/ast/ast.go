@@ -173,7 +173,7 @@ type Field struct {
 	Star bool
 	Pos  int
 }                   // (x).name, (x).*
-type Index struct { // x[i], x[lo:hi]
+type Index struct { // x[i] (i in Lower), x[lo:hi]
 	X            Expr
 	Lower, Upper Expr
 	Slice        bool
@@ -250,6 +250,7 @@ type Query struct {
 	Limit    Expr // nil: none; LIMIT ALL is nil
 	Offset   Expr
 	WithTies bool
+	Locking  string // strongest FOR clause: "update", "no key update", "share", "key share"; "" none
 	Pos      int
 }
 type QueryBody interface{ body() }
@@ -638,8 +639,10 @@ type Prepare struct {
 	Name  string
 	Types []TypeName
 	Stmt  Stmt
-	Text  string
-	Pos   int
+	Text  string // of Stmt
+	// NumParams is the highest $n of Stmt; the PREPARE itself has no parameters.
+	NumParams int
+	Pos       int
 }
 type Execute struct {
 	Name string

@@ -1,0 +1,249 @@
+package pg
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	pgquery "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+)
+
+func itoa(i int64) string { return strconv.FormatInt(i, 10) }
+
+// utility translates what is neither a query nor DML: transactions, settings, cursors, DDL.
+func (c *conv) utility(n any) ast.Stmt {
+	switch n := n.(type) {
+	case *pgquery.Node_TransactionStmt:
+		return c.transaction(n.TransactionStmt)
+	case *pgquery.Node_VariableSetStmt:
+		return c.set(n.VariableSetStmt)
+	case *pgquery.Node_VariableShowStmt:
+		return &ast.Show{Name: strings.ToLower(n.VariableShowStmt.Name), Pos: c.from}
+	case *pgquery.Node_ExecuteStmt:
+		return &ast.Execute{Name: n.ExecuteStmt.Name, Args: c.exprs(n.ExecuteStmt.Params), Pos: c.from}
+	case *pgquery.Node_DeallocateStmt:
+		return &ast.Deallocate{Name: n.DeallocateStmt.Name, Pos: c.from}
+	case *pgquery.Node_DeclareCursorStmt:
+		return c.declare(n.DeclareCursorStmt)
+	case *pgquery.Node_FetchStmt:
+		return c.fetch(n.FetchStmt)
+	case *pgquery.Node_ClosePortalStmt:
+		return &ast.ClosePortal{Name: n.ClosePortalStmt.Portalname, Pos: c.from}
+	case *pgquery.Node_DiscardStmt:
+		what := map[pgquery.DiscardMode]string{pgquery.DiscardMode_DISCARD_ALL: "all", pgquery.DiscardMode_DISCARD_PLANS: "plans",
+			pgquery.DiscardMode_DISCARD_SEQUENCES: "sequences", pgquery.DiscardMode_DISCARD_TEMP: "temp"}
+		return &ast.Discard{What: what[n.DiscardStmt.Target], Pos: c.from}
+	case *pgquery.Node_ListenStmt:
+		return &ast.Listen{Op: "listen", Channel: n.ListenStmt.Conditionname, Pos: c.from}
+	case *pgquery.Node_UnlistenStmt:
+		return &ast.Listen{Op: "unlisten", Channel: n.UnlistenStmt.Conditionname, Pos: c.from}
+	case *pgquery.Node_NotifyStmt:
+		return &ast.Listen{Op: "notify", Channel: n.NotifyStmt.Conditionname, Pos: c.from}
+	case *pgquery.Node_LockStmt:
+		l := &ast.Lock{Pos: c.from}
+		for _, r := range n.LockStmt.Relations {
+			l.Tables = append(l.Tables, c.relation(r.GetRangeVar()))
+		}
+		return l
+	case *pgquery.Node_CommentStmt:
+		return c.comment(n.CommentStmt)
+	case *pgquery.Node_ViewStmt:
+		return c.view(n.ViewStmt)
+	case *pgquery.Node_CreateSchemaStmt:
+		s := n.CreateSchemaStmt
+		name := s.Schemaname
+		if name == "" {
+			name = s.Authrole.GetRolename()
+		}
+		if len(s.SchemaElts) > 0 {
+			c.refuse(c.from, "CREATE SCHEMA with elements inside is not supported")
+		}
+		return &ast.CreateSchema{Name: ast.Name{Parts: []string{name}, Pos: c.from}, IfNotExists: s.IfNotExists, Pos: c.from}
+	case *pgquery.Node_DropStmt:
+		return c.drop(n.DropStmt)
+	case *pgquery.Node_VacuumStmt: // ANALYZE; VACUUM is parse_procedure.go's
+		return &ast.Noop{Tag: "ANALYZE", Pos: c.from}
+	case *pgquery.Node_CreateExtensionStmt:
+		return &ast.Noop{Tag: "CREATE EXTENSION", Pos: c.from}
+	case *pgquery.Node_CheckPointStmt:
+		return &ast.Noop{Tag: "CHECKPOINT", Pos: c.from}
+	case *pgquery.Node_CreateTableAsStmt:
+		what := "CREATE TABLE AS"
+		if n.CreateTableAsStmt.Objtype == pgquery.ObjectType_OBJECT_MATVIEW {
+			what = "CREATE MATERIALIZED VIEW"
+		}
+		c.refuse(c.from, "%s is not supported here", what)
+	case *pgquery.Node_RenameStmt, *pgquery.Node_AlterObjectSchemaStmt, *pgquery.Node_AlterTableStmt, *pgquery.Node_AlterOwnerStmt:
+		c.refuse(c.from, "this ALTER is not supported; ALTER TABLE and ALTER VIEW are")
+	case *pgquery.Node_GrantStmt, *pgquery.Node_GrantRoleStmt:
+		c.refuse(c.from, "GRANT and REVOKE are not supported: access is configured in lhsql's configuration file")
+	case *pgquery.Node_IndexStmt:
+		c.refuse(c.from, "indexes are not supported: Iceberg tables are pruned by partitions and statistics (see PARTITIONED BY and WRITE ORDERED BY)")
+	case *pgquery.Node_DoStmt:
+		c.refuse(c.from, "DO blocks are not supported")
+	case *pgquery.Node_CreateFunctionStmt:
+		c.refuse(c.from, "CREATE FUNCTION is not supported")
+	default:
+		c.refuse(c.from, "this statement is not supported (%s)", strings.TrimSuffix(strings.TrimPrefix(typeLabel(n), "Node_"), "Stmt"))
+	}
+	return &ast.Empty{}
+}
+
+func (c *conv) transaction(n *pgquery.TransactionStmt) ast.Stmt {
+	t := &ast.Transaction{Name: n.SavepointName, Chain: n.Chain, Pos: c.from}
+	switch n.Kind {
+	case pgquery.TransactionStmtKind_TRANS_STMT_BEGIN, pgquery.TransactionStmtKind_TRANS_STMT_START:
+		t.Op = "begin"
+	case pgquery.TransactionStmtKind_TRANS_STMT_COMMIT:
+		t.Op = "commit"
+	case pgquery.TransactionStmtKind_TRANS_STMT_ROLLBACK:
+		t.Op = "rollback"
+	case pgquery.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
+		t.Op = "savepoint"
+	case pgquery.TransactionStmtKind_TRANS_STMT_RELEASE:
+		t.Op = "release"
+	case pgquery.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
+		t.Op = "rollback to"
+	default:
+		c.refuse(c.from, "two-phase commit is not supported")
+	}
+	for _, o := range n.Options {
+		def := o.GetDefElem()
+		switch def.GetDefname() {
+		case "transaction_isolation":
+			t.Isolation = strings.ToLower(def.GetArg().GetAConst().GetSval().GetSval())
+		case "transaction_read_only":
+			ro := def.GetArg().GetAConst().GetIval().GetIval() != 0
+			t.ReadOnly = &ro
+		}
+	}
+	return t
+}
+
+func (c *conv) set(n *pgquery.VariableSetStmt) ast.Stmt {
+	s := &ast.Set{Name: strings.ToLower(n.Name), Local: n.IsLocal, Pos: c.from}
+	switch n.Kind {
+	case pgquery.VariableSetKind_VAR_SET_DEFAULT, pgquery.VariableSetKind_VAR_RESET:
+		s.Default = true
+	case pgquery.VariableSetKind_VAR_RESET_ALL:
+		s.Default, s.All = true, true
+	case pgquery.VariableSetKind_VAR_SET_MULTI:
+		// SET [SESSION CHARACTERISTICS AS] TRANSACTION modes: name, value, name, value.
+		for _, a := range n.Args {
+			def := a.GetDefElem()
+			if def == nil {
+				continue // SET TRANSACTION SNAPSHOT
+			}
+			s.Values = append(s.Values, &ast.Lit{Kind: 's', Text: def.Defname, Pos: c.pos(def.Location)}, c.expr(def.Arg))
+		}
+		if s.Name == "transaction snapshot" {
+			c.refuse(c.from, "SET TRANSACTION SNAPSHOT is not supported")
+		}
+	case pgquery.VariableSetKind_VAR_SET_CURRENT:
+		c.refuse(c.from, "SET … FROM CURRENT is not supported")
+	default:
+		s.Values = c.exprs(n.Args)
+	}
+	return s
+}
+
+// The bits of DeclareCursorStmt.options (parsenodes.h).
+const (
+	cursorBinary   = 0x0001
+	cursorScroll   = 0x0002
+	cursorNoScroll = 0x0004
+	cursorHold     = 0x0020
+)
+
+func (c *conv) declare(n *pgquery.DeclareCursorStmt) ast.Stmt {
+	return &ast.Declare{Name: n.Portalname, Query: c.queryNode(n.Query), Pos: c.from,
+		Binary: n.Options&cursorBinary != 0, Scroll: n.Options&cursorScroll != 0,
+		NoScroll: n.Options&cursorNoScroll != 0, Hold: n.Options&cursorHold != 0}
+}
+
+func (c *conv) fetch(n *pgquery.FetchStmt) ast.Stmt {
+	f := &ast.Fetch{Cursor: n.Portalname, Count: n.HowMany, Move: n.Ismove, Pos: c.from, Direction: "forward"}
+	switch n.Direction {
+	case pgquery.FetchDirection_FETCH_BACKWARD:
+		f.Direction = "backward"
+	case pgquery.FetchDirection_FETCH_ABSOLUTE:
+		f.Direction = "absolute"
+	case pgquery.FetchDirection_FETCH_RELATIVE:
+		f.Direction = "relative"
+	}
+	// FETCH_ALL is LONG_MAX, 32 bits wide on some builds of the grammar.
+	if f.Count >= math.MaxInt32 && n.HowMany == math.MaxInt32 || f.Count == math.MaxInt64 {
+		f.Count = math.MaxInt64
+	}
+	return f
+}
+
+func (c *conv) comment(n *pgquery.CommentStmt) ast.Stmt {
+	s := &ast.Comment{Pos: c.from}
+	switch n.Objtype {
+	case pgquery.ObjectType_OBJECT_TABLE:
+		s.Kind = "table"
+	case pgquery.ObjectType_OBJECT_COLUMN:
+		s.Kind = "column"
+	case pgquery.ObjectType_OBJECT_SCHEMA:
+		s.Kind = "schema"
+	case pgquery.ObjectType_OBJECT_VIEW:
+		s.Kind = "view"
+	default:
+		c.refuse(c.from, "COMMENT is supported on tables, columns, schemas and views")
+		return s
+	}
+	s.Name = ast.Name{Parts: objectName(n.Object), Pos: c.from}
+	// The tree does not tell IS NULL from IS ''; the last token does.
+	if last := c.p.toks[len(c.p.toks)-1]; !last.is("null") {
+		text := n.Comment
+		s.Text = &text
+	}
+	return s
+}
+
+func objectName(n *pgquery.Node) []string {
+	if l := n.GetList(); l != nil {
+		return stringList(l.Items)
+	}
+	if s := n.GetString_(); s != nil {
+		return []string{s.Sval}
+	}
+	return nil
+}
+
+func (c *conv) view(n *pgquery.ViewStmt) ast.Stmt {
+	v := &ast.CreateView{Name: c.relation(n.View), Columns: stringList(n.Aliases), Replace: n.Replace,
+		Temp: n.View.GetRelpersistence() == "t", Pos: c.from}
+	if n.WithCheckOption > pgquery.ViewCheckOption_NO_CHECK_OPTION {
+		c.refuse(c.from, "WITH CHECK OPTION is not supported: views are read-only")
+	}
+	v.Query = c.queryNode(n.Query)
+	p := c.p
+	if as := p.upTo(p.stopAt("as")); as+1 < len(p.toks) {
+		v.SQL = p.text[p.tokenPos(as+1):]
+	}
+	return v
+}
+
+func (c *conv) drop(n *pgquery.DropStmt) ast.Stmt {
+	d := &ast.Drop{IfExists: n.MissingOk, Cascade: n.Behavior == pgquery.DropBehavior_DROP_CASCADE, Pos: c.from}
+	switch n.RemoveType {
+	case pgquery.ObjectType_OBJECT_TABLE:
+		d.Kind = "table"
+	case pgquery.ObjectType_OBJECT_VIEW:
+		d.Kind = "view"
+	case pgquery.ObjectType_OBJECT_SCHEMA:
+		d.Kind = "schema"
+	default:
+		c.p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "DROP is supported for tables, views, schemas, branches and tags").At(c.from))
+		return d
+	}
+	for _, o := range n.Objects {
+		d.Names = append(d.Names, ast.Name{Parts: objectName(o), Pos: c.from})
+	}
+	return d
+}
