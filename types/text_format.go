@@ -1,0 +1,125 @@
+package types
+
+import "strconv"
+
+// Format is d's text, as the output function of PostgreSQL's type gives it. NULL is "".
+func Format(d Datum, t Type, o *TextOptions) string {
+	if d.form == FormStr {
+		switch t.Kind {
+		case Text, Varchar, Bpchar, Name, Char, JSON, JSONB, Unknown:
+			return d.str
+		}
+	}
+	var buf [64]byte
+	return string(AppendText(buf[:0], d, t, o))
+}
+
+// AppendText appends d's text. NULL appends nothing.
+func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
+	if d.IsNull() {
+		return dst
+	}
+	switch t.Kind {
+	case Bool:
+		if d.Bool() {
+			return append(dst, 't')
+		}
+		return append(dst, 'f')
+	case Int2, Int4, Int8, Oid, Xid:
+		return strconv.AppendInt(dst, d.Int(), 10)
+	case Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole:
+		return appendReg(dst, d.Int(), t.Kind, o)
+	case Float4:
+		return AppendFloat(dst, d.Float(), 32, o.orDefault().ExtraFloatDigits)
+	case Float8:
+		return AppendFloat(dst, d.Float(), 64, o.orDefault().ExtraFloatDigits)
+	case Numeric:
+		switch d.form {
+		case FormI64:
+			return AppendDecimal64(dst, d.Int(), int(t.Scale))
+		case FormW128:
+			return AppendDecimal128(dst, d.W128(), int(t.Scale))
+		}
+		return decodeDecimal(d.str).AppendText(dst)
+	case Bytea:
+		return AppendBytea(dst, d.str, o)
+	case Date:
+		return AppendDate(dst, d.Int(), o)
+	case Time:
+		return AppendTime(dst, d.Int())
+	case TimeTZ:
+		return AppendTimeTZ(dst, d.W128())
+	case Timestamp, TimestampNS:
+		return AppendTimestamp(dst, microsOf(d.Int(), t.Kind), o)
+	case TimestampTZ, TimestampTZNS:
+		return AppendTimestampTZ(dst, microsOf(d.Int(), t.Kind), o)
+	case Interval:
+		return AppendInterval(dst, IntervalOf(d.W128()), o)
+	case UUID:
+		return AppendUUID(dst, d.W128())
+	case Array:
+		return appendArray(dst, d.list, t.Elem(), o)
+	case Int2Vector, OidVector:
+		for i, e := range d.list {
+			if i > 0 {
+				dst = append(dst, ' ')
+			}
+			dst = strconv.AppendInt(dst, e.Int(), 10)
+		}
+		return dst
+	case Struct, Map:
+		return AppendJSON(dst, d, t, o, true)
+	}
+	return append(dst, d.str...)
+}
+
+func appendReg(dst []byte, oid int64, k Kind, o *TextOptions) []byte {
+	if oid == 0 {
+		return append(dst, '-')
+	}
+	if o != nil && o.ObjectName != nil {
+		if name, ok := o.ObjectName(k, uint32(oid)); ok {
+			return append(dst, name...)
+		}
+	}
+	return strconv.AppendInt(dst, oid, 10)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendUUID appends the 8-4-4-4-12 form.
+func AppendUUID(dst []byte, w Int128) []byte {
+	for i := 0; i < 32; i++ {
+		if i == 8 || i == 12 || i == 16 || i == 20 {
+			dst = append(dst, '-')
+		}
+		half := uint64(w.Hi)
+		if i >= 16 {
+			half = w.Lo
+		}
+		dst = append(dst, hexDigits[half>>(60-4*(i&15))&15])
+	}
+	return dst
+}
+
+// AppendBytea appends bytes in the session's bytea_output.
+func AppendBytea(dst []byte, s string, o *TextOptions) []byte {
+	if o != nil && o.ByteaOutput == "escape" {
+		for i := 0; i < len(s); i++ {
+			switch c := s[i]; {
+			case c == '\\':
+				dst = append(dst, `\\`...)
+			case c < 0x20 || c > 0x7e:
+				dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+			default:
+				dst = append(dst, c)
+			}
+		}
+		return dst
+	}
+	dst = append(dst, `\x`...)
+	for i := 0; i < len(s); i++ {
+		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])
+	}
+	return dst
+}
