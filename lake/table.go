@@ -66,5 +66,6 @@ type Table struct {
 	Name             Name
 	MetadataLocation string
 	state
-	place *place
+	place   *place
+	pointer string // MetadataLocation as the catalog spells it
 }

@@ -1,0 +1,539 @@
+package lake
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// sqlCatalog keeps pointers in two SQL tables, in PyIceberg's layout, so that PyIceberg,
+// iceberg-go, Java's JDBC catalog and this program share a warehouse.
+type sqlCatalog struct {
+	name     string
+	props    map[string]string
+	db       *sql.DB
+	postgres bool
+	typed    bool // iceberg_tables has the column iceberg_type, which views need
+	store    *Store
+	prefixes []string
+	engine   commitEngine
+}
+
+func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
+	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props)}
+	c.engine = commitEngine{pointers: c, load: c.loadAt, clock: SystemClock}
+	driver, dsn, err := sqlTarget(name, props["uri"])
+	if err != nil {
+		return nil, err
+	}
+	c.postgres = driver == "pgx"
+	if c.db, err = sql.Open(driver, dsn); err != nil {
+		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
+	}
+	if err := c.prepare(ctx); err != nil {
+		c.db.Close()
+		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
+	}
+	return c, nil
+}
+
+// redact keeps a connection string's password out of errors.
+func redact(err error, dsn string) error {
+	if u, e := url.Parse(dsn); e == nil && u.User != nil {
+		if pw, ok := u.User.Password(); ok && pw != "" && strings.Contains(err.Error(), pw) {
+			return errors.New(strings.ReplaceAll(err.Error(), pw, "***"))
+		}
+	}
+	return err
+}
+
+// sqlTarget reads a SQLAlchemy-style URI: sqlite:///relative.db, sqlite:////absolute.db,
+// postgresql+psycopg2://user:pw@host/db. A plain path is SQLite.
+func sqlTarget(name, uri string) (driver, dsn string, err error) {
+	scheme, rest, ok := strings.Cut(uri, ":")
+	dialect, _, _ := strings.Cut(scheme, "+")
+	switch {
+	case ok && (dialect == "postgresql" || dialect == "postgres"):
+		return "pgx", "postgres:" + rest, nil
+	case ok && dialect == "sqlite":
+		rest = strings.TrimPrefix(rest, "///")
+		rest = strings.TrimPrefix(rest, "//")
+	case uri == "":
+		return "", "", sqlerr.New(sqlerr.ConfigFileError, "catalog %s: the property uri is missing", name)
+	case strings.Contains(uri, "://"):
+		return "", "", sqlerr.New(sqlerr.ConfigFileError, "catalog %s: %s is no SQL catalog that is supported", name, scheme).
+			WithHint("Write sqlite:////path/catalog.db or postgresql://user@host/database.")
+	default:
+		rest = uri
+	}
+	path, _, _ := strings.Cut(rest, "?")
+	if path == "" || path == ":memory:" {
+		// Every connection of a pool would see another database.
+		return "sqlite", "file:" + url.PathEscape(name) + "?mode=memory&cache=shared&_pragma=busy_timeout(15000)", nil
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", "", sqlerr.Wrap(err, sqlerr.IOError, "make the folder of catalog %s", name)
+	}
+	// Transactions take the write lock at once, so that two writers queue instead of failing;
+	// the journal's default mode with synchronous=FULL survives a loss of power.
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(),
+		RawQuery: "_pragma=busy_timeout(15000)&_pragma=synchronous(FULL)&_txlock=immediate"}
+	return "sqlite", u.String(), nil
+}
+
+func (c *sqlCatalog) prepare(ctx context.Context) error {
+	if !c.postgres && strings.Contains(c.props["uri"], ":memory:") {
+		c.db.SetMaxOpenConns(1)
+	}
+	for _, s := range []string{`CREATE TABLE IF NOT EXISTS iceberg_tables (
+	catalog_name VARCHAR(255) NOT NULL,
+	table_namespace VARCHAR(255) NOT NULL,
+	table_name VARCHAR(255) NOT NULL,
+	metadata_location VARCHAR(1000),
+	previous_metadata_location VARCHAR(1000),
+	iceberg_type VARCHAR(5),
+	PRIMARY KEY (catalog_name, table_namespace, table_name)
+)`, `CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
+	catalog_name VARCHAR(255) NOT NULL,
+	namespace VARCHAR(255) NOT NULL,
+	property_key VARCHAR(255) NOT NULL,
+	property_value VARCHAR(1000) NOT NULL,
+	PRIMARY KEY (catalog_name, namespace, property_key)
+)`} {
+		if strings.EqualFold(c.props["init_catalog_tables"], "false") {
+			break
+		}
+		if _, err := c.db.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	probe := func() error {
+		rows, err := c.db.QueryContext(ctx, "SELECT iceberg_type FROM iceberg_tables LIMIT 0")
+		if err != nil {
+			return err
+		}
+		return rows.Close()
+	}
+	c.typed = probe() == nil
+	if !c.typed && strings.EqualFold(c.props["schema_version"], "v1") {
+		if _, err := c.db.ExecContext(ctx, "ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)"); err != nil {
+			return err
+		}
+		c.typed = true
+	}
+	return nil
+}
+
+func (c *sqlCatalog) Name() string                  { return c.name }
+func (c *sqlCatalog) Properties() map[string]string { return c.props }
+func (c *sqlCatalog) Close() error                  { return c.db.Close() }
+
+// q numbers a statement's placeholders for PostgreSQL.
+func (c *sqlCatalog) q(s string) string {
+	if !c.postgres {
+		return s
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if r == '?' {
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func (c *sqlCatalog) strings(ctx context.Context, query string, args ...any) ([]string, error) {
+	rows, err := c.db.QueryContext(ctx, c.q(query), args...)
+	if err != nil {
+		return nil, c.fail(err, "read")
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, c.fail(err, "read")
+		}
+		out = append(out, s)
+	}
+	return out, c.fail(rows.Err(), "read")
+}
+
+func (c *sqlCatalog) fail(err error, what string) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return sqlerr.Wrap(err, sqlerr.ConnectionException, "%s catalog %s", what, c.name)
+}
+
+func (c *sqlCatalog) Namespaces(ctx context.Context) ([]string, error) {
+	list, err := c.strings(ctx, `SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ?
+UNION SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ?`, c.name, c.name)
+	if err != nil {
+		return nil, err
+	}
+	// a.b makes a exist too.
+	seen := map[string]bool{}
+	for _, ns := range list {
+		for ns != "" {
+			seen[ns] = true
+			i := strings.LastIndexByte(ns, '.')
+			ns = ns[:max(i, 0)]
+		}
+	}
+	out := make([]string, 0, len(seen))
+	for ns := range seen {
+		out = append(out, ns)
+	}
+	sort.Strings(out)
+	return out, nil
+}
+
+func (c *sqlCatalog) namespaceExists(ctx context.Context, ns string) (bool, error) {
+	like := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(ns) + ".%"
+	found, err := c.strings(ctx, `SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ? AND (table_namespace = ? OR table_namespace LIKE ? ESCAPE '!')
+UNION ALL SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? AND (namespace = ? OR namespace LIKE ? ESCAPE '!') LIMIT 1`,
+		c.name, ns, like, c.name, ns, like)
+	return len(found) > 0, err
+}
+
+func (c *sqlCatalog) needNamespace(ctx context.Context, ns string) error {
+	ok, err := c.namespaceExists(ctx, ns)
+	if err == nil && !ok {
+		err = &NotFound{What: "schema", Name: ns}
+	}
+	return err
+}
+
+func (c *sqlCatalog) CreateNamespace(ctx context.Context, ns string, props map[string]string) error {
+	if err := checkNamespace(ns); err != nil {
+		return err
+	}
+	if ok, err := c.namespaceExists(ctx, ns); err != nil || ok {
+		if ok {
+			err = &Exists{What: "schema", Name: ns}
+		}
+		return err
+	}
+	all := map[string]string{"exists": "true"}
+	for k, v := range props {
+		all[k] = v
+	}
+	return c.setNamespace(ctx, ns, all, nil, true)
+}
+
+func checkNamespace(ns string) error {
+	for _, part := range strings.Split(ns, ".") {
+		if part == "" || part == ".." || strings.ContainsAny(part, "/\\\x00") {
+			return sqlerr.New(sqlerr.InvalidSchemaDefinition, "%q is no name for a schema", ns)
+		}
+	}
+	return nil
+}
+
+func checkName(n Name) error {
+	if n.Table == "" || n.Table == ".." || n.Table == "." || strings.ContainsAny(n.Table, "/\\\x00") {
+		return sqlerr.New(sqlerr.InvalidName, "%q is no name for a table", n.Table)
+	}
+	return checkNamespace(n.Namespace)
+}
+
+func (c *sqlCatalog) setNamespace(ctx context.Context, ns string, set map[string]string, remove []string, fresh bool) error {
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return c.fail(err, "write")
+	}
+	defer tx.Rollback()
+	for k := range set {
+		remove = append(remove, k)
+	}
+	if !fresh {
+		for _, k := range remove {
+			if _, err := tx.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ? AND property_key = ?"), c.name, ns, k); err != nil {
+				return c.fail(err, "write")
+			}
+		}
+	}
+	for k, v := range set {
+		if _, err := tx.ExecContext(ctx, c.q("INSERT INTO iceberg_namespace_properties VALUES (?, ?, ?, ?)"), c.name, ns, k, v); err != nil {
+			if fresh && duplicate(err) {
+				return &Exists{What: "schema", Name: ns}
+			}
+			return c.fail(err, "write")
+		}
+	}
+	return c.fail(tx.Commit(), "write")
+}
+
+// duplicate recognises a violated primary key of either database.
+func duplicate(err error) bool {
+	s := err.Error()
+	return strings.Contains(s, "UNIQUE constraint failed") || strings.Contains(s, "SQLSTATE 23505")
+}
+
+func (c *sqlCatalog) DropNamespace(ctx context.Context, ns string) error {
+	if err := c.needNamespace(ctx, ns); err != nil {
+		return err
+	}
+	like := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(ns) + ".%"
+	inside, err := c.strings(ctx, `SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND (table_namespace = ? OR table_namespace LIKE ? ESCAPE '!')
+UNION ALL SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace LIKE ? ESCAPE '!' LIMIT 1`, c.name, ns, like, c.name, like)
+	if err != nil {
+		return err
+	}
+	if len(inside) > 0 {
+		return &NotEmpty{Namespace: ns}
+	}
+	_, err = c.db.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"), c.name, ns)
+	return c.fail(err, "write")
+}
+
+func (c *sqlCatalog) NamespaceProperties(ctx context.Context, ns string) (map[string]string, error) {
+	if err := c.needNamespace(ctx, ns); err != nil {
+		return nil, err
+	}
+	rows, err := c.db.QueryContext(ctx, c.q("SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"), c.name, ns)
+	if err != nil {
+		return nil, c.fail(err, "read")
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var k, v string
+		if err := rows.Scan(&k, &v); err != nil {
+			return nil, c.fail(err, "read")
+		}
+		if k != "exists" {
+			out[k] = v
+		}
+	}
+	return out, c.fail(rows.Err(), "read")
+}
+
+func (c *sqlCatalog) SetNamespaceProperties(ctx context.Context, ns string, set map[string]string, remove []string) error {
+	if err := c.needNamespace(ctx, ns); err != nil {
+		return err
+	}
+	return c.setNamespace(ctx, ns, set, remove, false)
+}
+
+// isTable is the condition for rows that are tables: older catalogs and writers leave the type out.
+func (c *sqlCatalog) isTable() string {
+	if !c.typed {
+		return ""
+	}
+	return " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)"
+}
+
+func (c *sqlCatalog) List(ctx context.Context, ns string) ([]Name, error) {
+	if err := c.needNamespace(ctx, ns); err != nil {
+		return nil, err
+	}
+	list, err := c.strings(ctx, "SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?"+c.isTable()+" ORDER BY table_name", c.name, ns)
+	return c.names(ns, list), err
+}
+
+func (c *sqlCatalog) names(ns string, list []string) []Name {
+	out := make([]Name, len(list))
+	for i, t := range list {
+		out[i] = Name{Catalog: c.name, Namespace: ns, Table: t}
+	}
+	return out
+}
+
+func (c *sqlCatalog) pointer(ctx context.Context, n Name) (string, error) {
+	return c.pointerOf(ctx, n, c.isTable(), "table")
+}
+
+func (c *sqlCatalog) pointerOf(ctx context.Context, n Name, cond, what string) (string, error) {
+	var loc sql.NullString
+	err := c.db.QueryRowContext(ctx, c.q("SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
+		c.name, n.Namespace, n.Table).Scan(&loc)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !loc.Valid {
+		return "", &NotFound{What: what, Name: n.String()}
+	}
+	return loc.String, c.fail(err, "read")
+}
+
+func (c *sqlCatalog) Load(ctx context.Context, n Name) (*Table, error) {
+	loc, err := c.pointer(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return c.loadAt(ctx, n, loc)
+}
+
+func (c *sqlCatalog) loadAt(ctx context.Context, n Name, loc string) (*Table, error) {
+	n.Catalog = c.name
+	t, err := loadTable(ctx, c.store, SharedCache, n, loc, c.prefixes)
+	if err == nil {
+		t.pointer = loc
+	}
+	return t, err
+}
+
+func (c *sqlCatalog) move(ctx context.Context, moves []pointerMove) error {
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return c.fail(err, "write")
+	}
+	defer tx.Rollback()
+	for _, m := range moves {
+		if err := c.moveOne(ctx, tx, m, "TABLE"); err != nil {
+			return err
+		}
+	}
+	return c.finish(ctx, tx)
+}
+
+// finish commits. An answer that does not come leaves it open what happened.
+func (c *sqlCatalog) finish(ctx context.Context, tx *sql.Tx) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		if strings.Contains(err.Error(), "SQLSTATE 40") { // rolled back, says PostgreSQL
+			return errLostRace
+		}
+		return errors.Join(errUnknown, c.fail(err, "write"))
+	}
+	return nil
+}
+
+func (c *sqlCatalog) moveOne(ctx context.Context, tx *sql.Tx, m pointerMove, kind string) error {
+	if m.from == "" {
+		query, args := "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) VALUES (?, ?, ?, ?)",
+			[]any{c.name, m.name.Namespace, m.name.Table, m.to}
+		if c.typed {
+			query = "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) VALUES (?, ?, ?, ?, ?)"
+			args = append(args, kind)
+		}
+		_, err := tx.ExecContext(ctx, c.q(query), args...)
+		if err != nil && duplicate(err) {
+			return &Exists{What: "table", Name: m.name.String()}
+		}
+		return c.fail(err, "write")
+	}
+	res, err := tx.ExecContext(ctx, c.q(`UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
+WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?`),
+		m.to, m.from, c.name, m.name.Namespace, m.name.Table, m.from)
+	if err != nil {
+		if strings.Contains(err.Error(), "SQLSTATE 40") {
+			return errLostRace
+		}
+		return c.fail(err, "write")
+	}
+	if n, err := res.RowsAffected(); err != nil || n != 1 {
+		return errLostRace
+	}
+	return nil
+}
+
+func (c *sqlCatalog) Drop(ctx context.Context, n Name, purge bool) error {
+	var t *Table
+	if purge {
+		var err error
+		if t, err = c.Load(ctx, n); err != nil {
+			return err
+		}
+	}
+	if err := c.dropRow(ctx, n, c.isTable(), "table"); err != nil {
+		return err
+	}
+	if t != nil {
+		return purgeFiles(ctx, t)
+	}
+	return nil
+}
+
+func (c *sqlCatalog) dropRow(ctx context.Context, n Name, cond, what string) error {
+	res, err := c.db.ExecContext(ctx, c.q("DELETE FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
+		c.name, n.Namespace, n.Table)
+	if err != nil {
+		return c.fail(err, "write")
+	}
+	if k, err := res.RowsAffected(); err == nil && k == 0 {
+		return &NotFound{What: what, Name: n.String()}
+	}
+	return nil
+}
+
+func (c *sqlCatalog) Rename(ctx context.Context, from, to Name) error {
+	return c.renameRow(ctx, from, to, c.isTable(), "table")
+}
+
+func (c *sqlCatalog) renameRow(ctx context.Context, from, to Name, cond, what string) error {
+	if err := checkName(to); err != nil {
+		return err
+	}
+	if err := c.needNamespace(ctx, to.Namespace); err != nil {
+		return err
+	}
+	res, err := c.db.ExecContext(ctx, c.q("UPDATE iceberg_tables SET table_namespace = ?, table_name = ? WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
+		to.Namespace, to.Table, c.name, from.Namespace, from.Table)
+	if err != nil {
+		if duplicate(err) {
+			return &Exists{What: what, Name: to.String()}
+		}
+		return c.fail(err, "write")
+	}
+	if k, err := res.RowsAffected(); err == nil && k == 0 {
+		return &NotFound{What: what, Name: from.String()}
+	}
+	return nil
+}
+
+func (c *sqlCatalog) Register(ctx context.Context, n Name, loc string) (*Table, error) {
+	if err := checkName(n); err != nil {
+		return nil, err
+	}
+	if err := c.needNamespace(ctx, n.Namespace); err != nil {
+		return nil, err
+	}
+	loc = absolute(loc)
+	// The file must be readable and in a place that this catalog may use, so that register is
+	// no way to read files that are none of its business.
+	if err := allowed(Canonical(loc), c.prefixes); err != nil {
+		return nil, err
+	}
+	t, err := c.loadAt(ctx, n, loc)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.move(ctx, []pointerMove{{name: n, to: loc}}); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// defaultLocation is where a new table lies: PyIceberg's convention.
+func (c *sqlCatalog) defaultLocation(ctx context.Context, n Name) (string, error) {
+	props, err := c.NamespaceProperties(ctx, n.Namespace)
+	if err != nil {
+		return "", err
+	}
+	if l := props["location"]; l != "" {
+		return strings.TrimRight(l, "/") + "/" + n.Table, nil
+	}
+	if w := c.props["warehouse"]; w != "" {
+		return strings.TrimRight(w, "/") + "/" + n.Namespace + "/" + n.Table, nil
+	}
+	return "", sqlerr.New(sqlerr.ConfigFileError, "catalog %s has no warehouse: give the table a location", c.name)
+}

@@ -1,0 +1,286 @@
+package lake
+
+import (
+	"context"
+	"encoding/json"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// View is an Iceberg view at its current version (view spec, version 1).
+type View struct {
+	Name             Name
+	UUID             string
+	MetadataLocation string
+	Location         string
+	VersionID        int64
+	Time             time.Time
+	Schema           *Schema
+	// Representations are the view's SQL texts by dialect, in lower case ("spark", "trino",
+	// "lhsql", …). Unqualified names in them belong to the default catalog and namespace.
+	Representations  map[string]string
+	DefaultCatalog   string
+	DefaultNamespace string
+	Properties       map[string]string
+
+	raw []byte
+}
+
+// ViewSpec describes a view, or a new version of one.
+type ViewSpec struct {
+	Schema           *Schema // ids need not be set
+	Representations  map[string]string
+	DefaultCatalog   string
+	DefaultNamespace string
+	Properties       map[string]string
+}
+
+type viewJSON struct {
+	FormatVersion  int               `json:"format-version"`
+	UUID           string            `json:"view-uuid"`
+	Location       string            `json:"location"`
+	CurrentVersion int64             `json:"current-version-id"`
+	Versions       []viewVersionJSON `json:"versions"`
+	Schemas        []json.RawMessage `json:"schemas"`
+	VersionLog     []viewLogJSON     `json:"version-log"`
+	Properties     looseStrings      `json:"properties,omitempty"`
+}
+
+type viewVersionJSON struct {
+	ID               int64             `json:"version-id"`
+	SchemaID         int               `json:"schema-id"`
+	TimestampMs      int64             `json:"timestamp-ms"`
+	Summary          looseStrings      `json:"summary"`
+	Representations  []json.RawMessage `json:"representations"`
+	DefaultCatalog   *string           `json:"default-catalog,omitempty"`
+	DefaultNamespace []string          `json:"default-namespace"`
+}
+
+type viewLogJSON struct {
+	TimestampMs int64 `json:"timestamp-ms"`
+	VersionID   int64 `json:"version-id"`
+}
+
+type viewSQLJSON struct {
+	Type    string `json:"type"`
+	SQL     string `json:"sql"`
+	Dialect string `json:"dialect"`
+}
+
+func parseView(n Name, loc string, b []byte) (*View, error) {
+	b, err := gunzip(b)
+	if err != nil {
+		return nil, err
+	}
+	var j viewJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return nil, err
+	}
+	if j.FormatVersion != 1 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "view %s has format version %d, which is not supported", n, j.FormatVersion)
+	}
+	v := &View{Name: n, UUID: j.UUID, MetadataLocation: loc, Location: j.Location, VersionID: j.CurrentVersion,
+		Representations: map[string]string{}, Properties: j.Properties, raw: b}
+	for _, ver := range j.Versions {
+		if ver.ID != j.CurrentVersion {
+			continue
+		}
+		v.Time = time.UnixMilli(ver.TimestampMs).UTC()
+		v.DefaultNamespace = strings.Join(ver.DefaultNamespace, ".")
+		if ver.DefaultCatalog != nil {
+			v.DefaultCatalog = *ver.DefaultCatalog
+		}
+		for _, raw := range ver.Representations {
+			var r viewSQLJSON
+			if json.Unmarshal(raw, &r) == nil && r.Type == "sql" {
+				v.Representations[strings.ToLower(r.Dialect)] = r.SQL
+			}
+		}
+		for _, raw := range j.Schemas {
+			var s schemaJSON
+			if err := json.Unmarshal(raw, &s); err != nil {
+				return nil, err
+			}
+			if s.id() == ver.SchemaID {
+				if v.Schema, err = s.schema(); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return v, nil
+	}
+	return nil, sqlerr.New(sqlerr.DataCorrupted, "view %s has no version with the current id %d", n, j.CurrentVersion)
+}
+
+// version makes the JSON of a view's next version with the given schema id.
+func (s *ViewSpec) version(id int64, schemaID int, at time.Time) viewVersionJSON {
+	v := viewVersionJSON{ID: id, SchemaID: schemaID, TimestampMs: at.UnixMilli(),
+		Summary: looseStrings{"engine-name": engineName, "engine-version": EngineVersion}, DefaultNamespace: []string{}}
+	if s.DefaultNamespace != "" {
+		v.DefaultNamespace = strings.Split(s.DefaultNamespace, ".")
+	}
+	if s.DefaultCatalog != "" {
+		v.DefaultCatalog = &s.DefaultCatalog
+	}
+	dialects := make([]string, 0, len(s.Representations))
+	for d := range s.Representations {
+		dialects = append(dialects, d)
+	}
+	sort.Strings(dialects)
+	for _, d := range dialects {
+		raw, _ := json.Marshal(viewSQLJSON{Type: "sql", SQL: s.Representations[d], Dialect: d})
+		v.Representations = append(v.Representations, raw)
+	}
+	return v
+}
+
+// nextView is the metadata of a new view, or of old with one version more.
+func nextView(spec ViewSpec, old *View, location string, at time.Time) ([]byte, error) {
+	j := viewJSON{FormatVersion: 1, UUID: uuid.NewString(), Location: location}
+	if old != nil {
+		if err := json.Unmarshal(old.raw, &j); err != nil {
+			return nil, err
+		}
+	}
+	schema := spec.Schema.fresh(new(int))
+	for _, raw := range j.Schemas {
+		var s schemaJSON
+		if json.Unmarshal(raw, &s) == nil {
+			schema.ID = max(schema.ID, s.id()+1)
+		}
+	}
+	raw, err := json.Marshal(schema.json())
+	if err != nil {
+		return nil, err
+	}
+	j.Schemas = append(j.Schemas, raw)
+	id := int64(1)
+	for _, v := range j.Versions {
+		id = max(id, v.ID+1)
+	}
+	j.Versions = append(j.Versions, spec.version(id, schema.ID, at))
+	j.CurrentVersion = id
+	j.VersionLog = append(j.VersionLog, viewLogJSON{TimestampMs: at.UnixMilli(), VersionID: id})
+	if j.Properties == nil {
+		j.Properties = looseStrings{}
+	}
+	for k, v := range spec.Properties {
+		j.Properties[k] = v
+	}
+	return json.Marshal(j)
+}
+
+const isView = " AND iceberg_type = 'VIEW'"
+
+func (c *sqlCatalog) needViews() error {
+	if c.typed {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "catalog %s has an old layout that cannot hold views", c.name).
+		WithHint("Set the catalog property schema_version = v1 to add the column iceberg_type.")
+}
+
+func (c *sqlCatalog) Views(ctx context.Context, ns string) ([]Name, error) {
+	if err := c.needNamespace(ctx, ns); err != nil || !c.typed {
+		return nil, err
+	}
+	list, err := c.strings(ctx, "SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?"+isView+" ORDER BY table_name", c.name, ns)
+	return c.names(ns, list), err
+}
+
+func (c *sqlCatalog) LoadView(ctx context.Context, n Name) (*View, error) {
+	n.Catalog = c.name
+	if !c.typed {
+		return nil, &NotFound{What: "view", Name: n.String()}
+	}
+	loc, err := c.pointerOf(ctx, n, isView, "view")
+	if err != nil {
+		return nil, err
+	}
+	v, err := SharedCache.Get(ctx, "view:"+loc+stamp(c.store, Canonical(loc)), func() (any, int64, error) {
+		b, err := c.store.ReadAll(ctx, loc)
+		if err != nil {
+			return nil, 0, err
+		}
+		v, err := parseView(n, loc, b)
+		return v, int64(len(b))*3 + 1024, err
+	})
+	if err != nil {
+		return nil, fileError(err, "read view metadata", loc)
+	}
+	view := *v.(*View)
+	view.Name = n
+	return &view, nil
+}
+
+func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, replace bool) (*View, error) {
+	if err := c.needViews(); err != nil {
+		return nil, err
+	}
+	if err := checkName(n); err != nil {
+		return nil, err
+	}
+	old, err := c.LoadView(ctx, n)
+	if _, missing := err.(*NotFound); err != nil && !missing {
+		return nil, err
+	}
+	if old != nil && !replace {
+		return nil, &Exists{What: "view", Name: n.String()}
+	}
+	m := pointerMove{name: n}
+	location := ""
+	if old != nil {
+		m.from, location = old.MetadataLocation, old.Location
+	} else if location, err = c.defaultLocation(ctx, n); err != nil {
+		return nil, err
+	}
+	at := clockOf(ctx, SystemClock).Now()
+	b, err := nextView(spec, old, location, at)
+	if err != nil {
+		return nil, err
+	}
+	m.to = location + "/metadata/" + nextMetadataName(m.from, false)
+	if err := allowed(Canonical(m.to), c.prefixes); err != nil {
+		return nil, err
+	}
+	if err := c.store.Create(ctx, m.to, b); err != nil {
+		return nil, fileError(err, "write view metadata", m.to)
+	}
+	if err := c.moveView(ctx, m); err != nil {
+		if err == errLostRace {
+			err = sqlerr.New(sqlerr.SerializationFailure, "view %s was changed by another writer", n)
+		}
+		return nil, err
+	}
+	return c.LoadView(ctx, n)
+}
+
+func (c *sqlCatalog) moveView(ctx context.Context, m pointerMove) error {
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return c.fail(err, "write")
+	}
+	defer tx.Rollback()
+	if err := c.moveOne(ctx, tx, m, "VIEW"); err != nil {
+		return err
+	}
+	return c.finish(ctx, tx)
+}
+
+func (c *sqlCatalog) DropView(ctx context.Context, n Name) error {
+	if !c.typed {
+		return &NotFound{What: "view", Name: n.String()}
+	}
+	return c.dropRow(ctx, n, isView, "view")
+}
+
+func (c *sqlCatalog) RenameView(ctx context.Context, from, to Name) error {
+	if !c.typed {
+		return &NotFound{What: "view", Name: from.String()}
+	}
+	return c.renameRow(ctx, from, to, isView, "view")
+}
