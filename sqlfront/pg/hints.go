@@ -14,7 +14,6 @@ var hints = []struct {
 	{[]string{"version", "between"}, "Row history is written t FOR SYSTEM_TIME BETWEEN a AND b."},
 	{[]string{"for", "system_version"}, "Write t FOR SYSTEM_VERSION AS OF n."},
 	{[]string{"as", "of", "scn"}, "Write t FOR VERSION AS OF n or t FOR TIMESTAMP AS OF e."},
-	{[]string{"as", "of"}, "Time travel is written t FOR TIMESTAMP AS OF e, t FOR VERSION AS OF n or t AT (VERSION => n), behind a table's name."},
 	{[]string{"for", "time_travel"}, "Time travel is written t FOR TIMESTAMP AS OF e."},
 	{[]string{"restore", "table"}, "Write ROLLBACK TABLE t TO SNAPSHOT n or ROLLBACK TABLE t TO TIMESTAMP '…'."},
 	{[]string{"restore"}, "Write ROLLBACK TABLE t TO SNAPSHOT n or ROLLBACK TABLE t TO TIMESTAMP '…'."},
@@ -30,6 +29,7 @@ var hints = []struct {
 	{[]string{"insert", "*"}, "INSERT * stands in MERGE: WHEN NOT MATCHED THEN INSERT *."},
 	{[]string{"drop", "partition"}, "Write DELETE FROM t WHERE …, which drops whole files where it can, or DROP PARTITION FIELD f."},
 	{[]string{"add", "partition"}, "Write ADD PARTITION FIELD f."},
+	{[]string{"as", "of"}, "Time travel is written t FOR TIMESTAMP AS OF e, t FOR VERSION AS OF n or t AT (VERSION => n), behind a table's name."},
 }
 
 // hint adds the hint that fits a syntax error, if one does.

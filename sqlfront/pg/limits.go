@@ -13,7 +13,7 @@ const maxText = 64 << 20
 // maxDepth bounds how deep a syntax tree may nest. libpg_query builds and serialises the tree
 // by recursion on the C stack, which cannot grow: at overflow the process would die. The tree's
 // depth is bounded before C sees the text, by counting tokens that may add a level.
-const maxDepth = 3000
+const maxDepth = 2400
 
 func tooDeep(pos int) error {
 	return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(pos).
@@ -47,12 +47,19 @@ type depthGauge struct {
 	depth int      // of the innermost chain
 	base  int      // where chains of the current parenthesis or CASE start
 	outer [][2]int // base and depth of the enclosing ones
+	paren bool     // the last token was "("
 }
 
 var chainWords = wordSet(`not is isnull notnull like ilike similar between in collate at any some
 	all operator explain grouping rollup cube sets`)
 
 func (g *depthGauge) add(t token) bool {
+	if g.paren && t.is("select", "with", "values") {
+		// A query in parentheses nests four nodes, not one.
+		g.base += 3
+		g.depth = g.base
+	}
+	g.paren = t.punct("(")
 	switch {
 	case t.punct("("), t.punct("["), t.is("case"):
 		g.outer = append(g.outer, [2]int{g.base, g.depth + 1})

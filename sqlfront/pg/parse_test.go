@@ -102,3 +102,165 @@ func TestAccepted(t *testing.T) {
 		}
 	}
 }
+
+// What is refused, with code, message and byte position. Hints name the accepted spelling.
+var refused = []struct {
+	sql  string
+	code sqlerr.Code
+	msg  string
+	pos  int
+	hint string // a part of it
+}{
+	{"select 1; selec 2", "42601", `syntax error at or near "selec"`, 10, ""},
+	{"select 'ä', x from from y", "42601", `syntax error at or near "from"`, 20, ""},
+	{"select 'abc", "42601", `unterminated quoted string at or near "'abc"`, 7, ""},
+	{"select (1", "42601", "syntax error at end of input", 9, ""},
+	{"select (1; select 2", "42601", `syntax error at or near ";"`, 9, ""},
+	{"select $99999", "42P02", "there is no parameter $99999", 7, ""},
+	{"select * from t@b", "42601", "syntax error at or near \"@\"", 15, `"table@ref"`},
+	{"select * from t as of foo", "42601", `syntax error at or near "foo"`, 22, "FOR TIMESTAMP AS OF"},
+	{"select 1 for version as of 3", "42601", "a time-travel clause must follow a table in FROM", 9, ""},
+	{"select * from f(1) for version as of 3", "42601", "time travel applies to tables and queries, not to functions", 19, ""},
+	{"select * from t for version as of", "42601", "syntax error at end of input", 33, ""},
+	{"select * from t for version as of 3 for version as of 4", "42601", "a table cannot have two time-travel clauses", 36, ""},
+	{"select * from t for system_time since 3", "42601", `syntax error at or near "since"`, 32, "BETWEEN a AND b"},
+	{"select * from t at (moment => 3)", "42601", `syntax error at or near "moment"`, 20, "AT (TIMESTAMP => e)"},
+	{"merge into t using s on a when matched then update set a = 1 where b when not matched then do nothing", "42601", "an UPDATE in MERGE has no FROM and no WHERE", 44, "WHEN MATCHED AND"},
+	{"merge into t using s on a = when matched then delete", "42601", `syntax error at or near "when"`, 28, ""},
+	{"merge into t using s when matched then delete", "42601", `syntax error at or near "when"`, 21, ""},
+	{"merge into t using s on a when matched then insert *", "42601", `syntax error at or near "insert"`, 44, ""},
+	{"merge into t using s on a when not matched then insert (a) values (1), (2)", "42601", "an INSERT in MERGE takes one row of VALUES", 55, "INSERT *"},
+	{"create table t (a int check (a > 1))", "0A000", "column constraint CHECK is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", 22, ""},
+	{"create table t (a int) partition by range (a)", "0A000", "PARTITION BY RANGE is not supported", 36, "PARTITIONED BY"},
+	{"create table t (a map<int>)", "42601", "type map takes 2 type arguments, not 1", 18, ""},
+	{"create table t (a int", "42601", "syntax error at end of input", 21, ""},
+	{"create table t (a int) with (partitioning = 'a')", "22023", "an array of strings is expected here", 29, "ARRAY["},
+	{"alter table t alter column a type bigint using a::bigint", "0A000", "ALTER COLUMN … TYPE … USING is not supported: Iceberg widens types without rewriting data", 41, ""},
+	{"alter table t drop partition (a = 1)", "42601", `syntax error at or near "("`, 29, "DROP PARTITION FIELD"},
+	{"alter table t create branch b retain 7 weeks", "42601", `syntax error at or near "weeks"`, 39, "DAYS"},
+	{"restore table t to version as of 3", "42601", `syntax error at or near "restore"`, 0, "ROLLBACK TABLE"},
+	{"call system.expire_snapshots", "42601", "syntax error at end of input", 28, ""},
+	{"create index on t (a)", "0A000", "indexes are not supported: Iceberg tables are pruned by partitions and statistics (see PARTITIONED BY and WRITE ORDERED BY)", 0, ""},
+	{"select xmlelement(name a)", "0A000", "XML functions are not supported", 7, ""},
+	{"select a from t fetch first 1 rows with ties", "42601", "WITH TIES cannot be specified without ORDER BY clause", -1, ""},
+	{"explain (format xml) select 1", "22023", `unrecognized value for EXPLAIN option "format": "xml"`, 9, "text and json"},
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range refused {
+		_, err := Parse(c.sql)
+		e, ok := sqlerr.As(err)
+		if !ok {
+			t.Errorf("%s\n  no error (%v)", c.sql, err)
+			continue
+		}
+		if e.Code != c.code || e.Message != c.msg || e.Pos != c.pos || !strings.Contains(e.Hint, c.hint) {
+			t.Errorf("%s\n  got  %s %q at %d hint %q\n  want %s %q at %d", c.sql, e.Code, e.Message, e.Pos, e.Hint, c.code, c.msg, c.pos)
+		}
+	}
+}
+
+// A text splits at semicolons outside strings, comments and parentheses.
+func TestSplit(t *testing.T) {
+	got, err := Parse(" /* a; /* b */ */ select ';', $$;$$, \"x;y\" -- c;\n ;; select $3;")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0].Text != `select ';', $$;$$, "x;y"` || got[1].Text != "select $3" || got[1].NumParams != 3 || got[1].Offset != 53 {
+		t.Errorf("%+v", got)
+	}
+	for _, sql := range []string{"", " ", ";", ";;", "-- nothing", "/* no */ ;"} {
+		got, err := Parse(sql)
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%q: %v %v", sql, got, err)
+		}
+		if _, ok := got[0].Stmt.(*ast.Empty); !ok {
+			t.Errorf("%q: %T", sql, got[0].Stmt)
+		}
+	}
+}
+
+// A clause belongs to the relation before it, whichever side of it the alias stands.
+func TestTimeTravelAttaches(t *testing.T) {
+	type want struct {
+		table, alias string
+		kind         ast.AsOfKind
+	}
+	for sql, w := range map[string]want{
+		"select * from t for system_time as of $1":                          {"t", "", ast.AsOfTime},
+		"select * from t for system_time as of $1 x":                        {"t", "x", ast.AsOfTime},
+		"select * from t x for system_time as of $1":                        {"t", "x", ast.AsOfTime},
+		"select * from t as x for timestamp as of now()":                    {"t", "x", ast.AsOfTime},
+		"select * from t x (a, b) for version as of 3":                      {"t", "x", ast.AsOfVersion},
+		"select * from t version as of 'b' as x":                            {"t", "x", ast.AsOfVersion},
+		"select * from s.t as of timestamp '2020-01-01' - interval '1' day": {"t", "", ast.AsOfTime},
+		"select * from t as of 'tag' x":                                     {"t", "x", ast.AsOfVersion},
+		"select * from t before (timestamp => $1) x":                        {"t", "x", ast.BeforeTime},
+		"select * from t at (offset => -60) x":                              {"t", "x", ast.AsOfOffset},
+		"select * from t for system_time all x":                             {"t", "x", ast.AllVersions},
+		"select * from t for system_time between $1 and $2 x":               {"t", "x", ast.BetweenTime},
+		"select * from t for system_time from $1 to $2 x":                   {"t", "x", ast.FromToTime},
+		"select * from t for system_time contained in ($1, $2) x":           {"t", "x", ast.ContainedIn},
+	} {
+		q := parseOne(t, sql).(*ast.QueryStmt).Query.Body.(*ast.Select)
+		n := q.From[0].(*ast.TableName)
+		if n.Parts[len(n.Parts)-1] != w.table || n.Alias.Name != w.alias || n.AsOf == nil || n.AsOf.Kind != w.kind {
+			t.Errorf("%s: %+v", sql, n)
+		}
+	}
+	p, err := Parse("select * from (select a from (select b from t) i) o for version as of $7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := p[0].Stmt.(*ast.QueryStmt).Query.Body.(*ast.Select).From[0].(*ast.SubqueryTable)
+	i := o.Query.Body.(*ast.Select).From[0].(*ast.SubqueryTable)
+	if o.AsOf == nil || i.AsOf != nil || p[0].NumParams != 7 {
+		t.Errorf("outer %v inner %v params %d", o.AsOf, i.AsOf, p[0].NumParams)
+	}
+}
+
+func TestMergeStars(t *testing.T) {
+	m := parseOne(t, `with w as (select 1) merge into a.t as t using (select * from s) s on t.x = s.x
+		when matched and case when true then s.d end then delete
+		when matched then update set *
+		when not matched and s.y > 1 then insert (x, y) values (s.x, default)
+		when not matched by target then insert *
+		when not matched by source then update set z = 0, (u, v) = (1, 2)
+		returning merge_action(), t.*`).(*ast.Merge)
+	if len(m.With.CTEs) != 1 || m.Table.Alias.Name != "t" || len(m.Arms) != 5 || len(m.Returning) != 2 {
+		t.Fatalf("%+v", m)
+	}
+	var got strings.Builder
+	for _, a := range m.Arms {
+		got.WriteByte(a.Match)
+		got.WriteString(" " + a.Action)
+		if a.Star {
+			got.WriteString(" *")
+		}
+		if a.Cond != nil {
+			got.WriteString(" if")
+		}
+		got.WriteString("; ")
+	}
+	if want := "m delete if; m update *; t insert if; t insert *; s update; "; got.String() != want {
+		t.Errorf("got %s, want %s", got.String(), want)
+	}
+	if len(m.Arms[2].Columns) != 2 || len(m.Arms[2].Values) != 2 || len(m.Arms[4].Set) != 2 || len(m.Arms[4].Set[1].Columns) != 2 {
+		t.Errorf("%+v", m.Arms)
+	}
+}
+
+func TestCreateTable(t *testing.T) {
+	c := parseOne(t, `create or replace table s.t (id bigint not null, "S" struct<a: int not null, b: map<string, list<decimal(9,2)>>>[],
+		n numeric(10,2) default -1 not null comment 'it''s', primary key (id2)) using iceberg
+		partitioned by (month(ts), bucket(16, id)) with (partitioning = array['truncate(s, 4)'], sorted_by = array['x desc nulls first', 'y'], format = parquet)
+		location 's3://b' comment 'c'`).(*ast.CreateTable)
+	if !c.Replace || len(c.Columns) != 3 || len(c.PartitionBy) != 3 || len(c.SortedBy) != 2 || !c.SortedBy[0].Desc ||
+		c.Location != "s3://b" || *c.Comment != "c" || len(c.Props) != 1 || c.Columns[2].Comment != "it's" || !c.Columns[2].NotNull {
+		t.Errorf("%+v", c)
+	}
+	s := c.Columns[1].Type
+	if s.Name != "struct" || s.Array != 1 || !s.Args[0].NotNull || s.Args[1].Type.Args[1].Type.Args[0].Type.Name != "numeric" {
+		t.Errorf("%+v", s)
+	}
+}

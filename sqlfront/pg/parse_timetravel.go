@@ -298,6 +298,10 @@ func (p *stmtParser) skipParens() {
 //	(query)         (query) alias        (query) AS alias (columns)
 func (p *stmtParser) attach(k int, a *ast.AsOf) {
 	i := k - 1
+	if p.work[p.toks[i].pos] == ' ' {
+		p.failAt(a.Pos, sqlerr.SyntaxError, "a table cannot have two time-travel clauses")
+		return
+	}
 	if p.toks[i].punct(")") {
 		open := p.openingOf(i)
 		if open < 0 {
