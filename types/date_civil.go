@@ -21,12 +21,13 @@ const (
 	MicrosPerDay    = 24 * MicrosPerHour
 )
 
-// PostgreSQL's range: 4713-11-24 BC to 5874897-12-31 for dates, 294276-12-31 for timestamps.
+// PostgreSQL's range of dates, 4714-11-24 BC to 5874897-12-31. Timestamps end in 294247 and not
+// in 294276, because they count from 1970 and not from 2000.
 var (
 	minDate      = DaysFromCivil(-4713, 11, 24)
 	maxDate      = DaysFromCivil(5874897, 12, 31)
 	minTimestamp = minDate * MicrosPerDay
-	endTimestamp = DaysFromCivil(294277, 1, 1) * MicrosPerDay // exclusive
+	endTimestamp = int64(TimestampInfinity) // exclusive
 )
 
 // DateInRange tells whether days is a finite date that PostgreSQL has.

@@ -229,7 +229,7 @@ func (d *dateDecoder) number(fields []dateField, i int) (fieldMask, dateErr) {
 		case point >= 0:
 			return 0, dateBadFormat
 		}
-		return d.numberPart(s)
+		return d.numberPart(s, d.known())
 	}
 	switch {
 	case point >= 0 && d.mask&hasDate == 0:
@@ -239,7 +239,7 @@ func (d *dateDecoder) number(fields []dateField, i int) (fieldMask, dateErr) {
 	case len(s) >= 6 && (d.mask&hasDate == 0 || d.mask&hasTime == 0):
 		return d.numberField(s)
 	}
-	return d.numberPart(s)
+	return d.numberPart(s, d.known())
 }
 
 // date decodes a field with delimiters inside (DecodeDate).
@@ -291,7 +291,7 @@ func (d *dateDecoder) date(s string) (got fieldMask, err dateErr) {
 		if p == "" {
 			continue
 		}
-		m, err := d.numberPart(p)
+		m, err := d.numberPart(p, d.mask)
 		if err != dateOK {
 			return 0, err
 		}
@@ -306,7 +306,7 @@ func (d *dateDecoder) date(s string) (got fieldMask, err dateErr) {
 }
 
 // numberPart takes a number as the next part of the date (DecodeNumber).
-func (d *dateDecoder) numberPart(s string) (got fieldMask, err dateErr) {
+func (d *dateDecoder) numberPart(s string, known fieldMask) (got fieldMask, err dateErr) {
 	n := digitsLen(s)
 	if n == 0 {
 		return 0, dateBadFormat
@@ -320,7 +320,7 @@ func (d *dateDecoder) numberPart(s string) (got fieldMask, err dateErr) {
 			return 0, dateBadFormat
 		}
 		if n > 2 {
-			return d.numberFieldAs(s, d.known()|hasDate)
+			return d.numberFieldAs(s, known|hasDate)
 		}
 		us, ok := fraction(s[n:])
 		if !ok {
@@ -328,15 +328,14 @@ func (d *dateDecoder) numberPart(s string) (got fieldMask, err dateErr) {
 		}
 		d.micros = us
 	}
-	known := d.known() & hasDate
-	if len(s) == 3 && known == hasYear && val >= 1 && val <= 366 {
+	if len(s) == 3 && known&hasDate == hasYear && val >= 1 && val <= 366 {
 		d.doy = val
 		return hasDOY | hasMonth | hasDay, dateOK
 	}
 	setYear := func() fieldMask { d.year, d.twoDigits = val, len(s) <= 2; return hasYear }
 	setMonth := func() fieldMask { d.month = val; return hasMonth }
 	setDay := func() fieldMask { d.day = val; return hasDay }
-	switch known {
+	switch known & hasDate {
 	case 0:
 		switch {
 		case len(s) >= 3 || d.order == orderYMD:
@@ -364,7 +363,7 @@ func (d *dateDecoder) numberPart(s string) (got fieldMask, err dateErr) {
 	case hasMonth | hasDay:
 		return setYear(), dateOK
 	case hasDate:
-		return d.numberFieldAs(s, d.known())
+		return d.numberFieldAs(s, known)
 	}
 	return 0, dateBadFormat
 }
@@ -601,6 +600,9 @@ func (d *dateDecoder) reserved(v int) fieldMask {
 func (d *dateDecoder) validate() dateErr {
 	if d.special == resEpoch || d.special == resLate || d.special == resEarly {
 		return dateOK
+	}
+	if d.mask&hasDST != 0 && d.mask&hasZone == 0 {
+		return dateBadFormat
 	}
 	if d.mask&hasYear != 0 && !d.julian {
 		switch {

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"math"
+	"math/big"
 	"strconv"
 	"time"
 )
@@ -238,7 +240,49 @@ func AppendFloat(dst []byte, f float64, bits, extra int) []byte {
 	// Shortest digits that read back exactly, laid out as %.15g (%.6g) would lay them out.
 	var buf [32]byte
 	e := strconv.AppendFloat(buf[:0], f, 'e', -1, bits)
+	if a := math.Abs(f); bits == 64 && a >= 1<<53 && a < 1e40 || bits == 32 && a >= 1<<24 && a < 1e20 {
+		e = strictlyShortest(e, f, bits)
+	}
 	return layoutG(dst, e, digits)
+}
+
+// strictlyShortest replaces digits that lie just halfway to the next float, which Go takes
+// because reading them rounds to even, and which PostgreSQL's Ryu does not: 1e23 is
+// 9.999999999999999e+22 there. Such digits exist among large whole numbers only.
+func strictlyShortest(e []byte, f float64, bits int) []byte {
+	halfway := func(e []byte) bool {
+		r, ok := new(big.Rat).SetString(string(e))
+		if !ok {
+			return false
+		}
+		exact := new(big.Rat).SetFloat64(f)
+		up, down := math.Nextafter(f, math.Inf(1)), math.Nextafter(f, math.Inf(-1))
+		if bits == 32 {
+			up = float64(math.Nextafter32(float32(f), float32(math.Inf(1))))
+			down = float64(math.Nextafter32(float32(f), float32(math.Inf(-1))))
+		}
+		for _, next := range []float64{up, down} {
+			if math.IsInf(next, 0) {
+				continue
+			}
+			mid := new(big.Rat).SetFloat64(next)
+			mid.Add(mid, exact).Quo(mid, big.NewRat(2, 1))
+			if mid.Cmp(r) == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if !halfway(e) {
+		return e
+	}
+	for n := 0; n < 18; n++ {
+		longer := strconv.AppendFloat(nil, f, 'e', n, bits)
+		if back, err := strconv.ParseFloat(string(longer), bits); err == nil && back == f && !halfway(longer) {
+			return longer
+		}
+	}
+	return e
 }
 
 const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))

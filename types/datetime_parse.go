@@ -141,13 +141,14 @@ func (d *dateDecoder) specialTimestamp() (int64, bool) {
 
 func (d *dateDecoder) timestamp(s string, zoned bool) (int64, error) {
 	days := d.days()
-	if days < minDate || days > maxDate {
+	if days < minDate-1 || days > maxDate {
 		return 0, errTimestampRange(s)
 	}
-	if days > endTimestamp/MicrosPerDay+1 {
+	w := MulInt64(days, MicrosPerDay).Add64(d.timeOfDay())
+	v := w.Int64()
+	if !w.IsInt64() || v > endTimestamp-2*MicrosPerDay { // what a zone may add must not overflow
 		return 0, errTimestampRange(s)
 	}
-	v := days*MicrosPerDay + d.timeOfDay()
 	if zoned {
 		switch {
 		case d.zone != nil:

@@ -125,7 +125,7 @@ func (a Int128) Mul(b Int128) (r Int128, ok bool) {
 	r = Int128{Lo: lo, Hi: int64(hi)}
 	if (a.Hi < 0) != (b.Hi < 0) {
 		r = r.Neg()
-		return r, r.Hi < 0 // a magnitude above 2^127 comes out positive
+		return r, r.Sign() <= 0 // a magnitude above 2^127 comes out positive
 	}
 	return r, r.Hi >= 0
 }

@@ -83,6 +83,9 @@ func ParseIntervalFields(s, fields string, o *TextOptions) (IntervalValue, error
 		return IntervalValue{}, e.error(typ, s, "")
 	}
 	v, ok := d.value()
+	if !ok && d.months != int64(v.Months) {
+		return v, errIntervalRange()
+	}
 	if !ok {
 		return v, intervalOverflow.error(typ, s, "")
 	}

@@ -350,7 +350,7 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 		return 0, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
 			WithDetail("\\u0000 cannot be converted to text.")
 	}
-	if !utf16.IsSurrogate(r) {
+	if !utf16.IsSurrogate(r) || !p.build { // json, unlike jsonb, keeps escapes unread
 		return r, 4, nil
 	}
 	if r >= 0xdc00 {

@@ -187,7 +187,10 @@ func ParseInt(s string, k Kind) (int64, error) { return parseInt(s, k) }
 // parseOid reads an unsigned 32-bit number; a negative one wraps, as strtoul has it.
 func parseOid(s string, k Kind) (int64, error) {
 	t := trimSpace(s)
-	body := strings.TrimPrefix(strings.TrimPrefix(t, "+"), "-")
+	body := t
+	if body != "" && (body[0] == '-' || body[0] == '+') {
+		body = body[1:]
+	}
 	if body == "" || digitsLen(body) != len(body) {
 		return 0, errSyntax(kindNames[k], s)
 	}
@@ -242,13 +245,23 @@ func parseFloat(s string, k Kind) (float64, error) {
 			return f, nil
 		}
 	}
-	switch strings.ToLower(t) {
+	switch low := strings.ToLower(t); low {
 	case "nan":
 		return math.NaN(), nil
 	case "infinity", "+infinity", "inf", "+inf":
 		return math.Inf(1), nil
 	case "-infinity", "-inf":
 		return math.Inf(-1), nil
+	default:
+		// Hexadecimal floats pass because C's strtod reads them.
+		if strings.HasPrefix(strings.TrimLeft(low, "+-"), "0x") && !strings.Contains(low, "_") {
+			if !strings.Contains(low, "p") {
+				low += "p0"
+			}
+			if f, err := strconv.ParseFloat(low, bits); err == nil {
+				return f, nil
+			}
+		}
 	}
 	return 0, errSyntax(kindNames[k], s)
 }
