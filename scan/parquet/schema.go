@@ -1,0 +1,413 @@
+package parquet
+
+// Phys is a physical type.
+type Phys int8
+
+const (
+	Boolean Phys = iota
+	Int32
+	Int64
+	Int96
+	Float
+	Double
+	ByteArray
+	FixedLen
+)
+
+var physNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
+
+func (p Phys) String() string { return physNames[p] }
+
+// Logic is the kind of a logical type, converted types folded in.
+type Logic uint8
+
+const (
+	NoLogic Logic = iota
+	StringLogic
+	MapLogic
+	ListLogic
+	EnumLogic
+	DecimalLogic
+	DateLogic
+	TimeLogic
+	TimestampLogic
+	IntegerLogic
+	NullLogic
+	JSONLogic
+	BSONLogic
+	UUIDLogic
+	Float16Logic
+	VariantLogic
+	GeometryLogic
+	GeographyLogic
+	IntervalLogic
+	UnknownLogic // a logical type of a later format
+)
+
+// Unit is a time unit: how many make a second.
+type Unit int64
+
+const (
+	Millis Unit = 1e3
+	Micros Unit = 1e6
+	Nanos  Unit = 1e9
+)
+
+// Repetition is how often a field occurs in its parent.
+type Repetition int8
+
+const (
+	Required Repetition = iota
+	Optional
+	Repeated
+)
+
+// Node is one field of a file's schema.
+type Node struct {
+	Name       string
+	ID         int // field id; -1: none
+	Repetition Repetition
+	Children   []*Node // nil: a leaf
+
+	// Levels at which the node is present (Dremel): MaxDef counts optional and repeated nodes
+	// from the root to this one, MaxRep repeated ones.
+	MaxDef, MaxRep int
+
+	Leaf    int // index of the leaf's column; -1: a group
+	Phys    Phys
+	TypeLen int // FixedLen
+
+	Logic     Logic
+	Unit      Unit
+	Bits      int // IntegerLogic
+	Unsigned  bool
+	Scale     int // DecimalLogic
+	Precision int
+}
+
+// IsLeaf tells whether the node has values of its own.
+func (n *Node) IsLeaf() bool { return n.Leaf >= 0 }
+
+// FirstLeaf is the first leaf at or below n.
+func (n *Node) FirstLeaf() *Node {
+	for !n.IsLeaf() {
+		n = n.Children[0]
+	}
+	return n
+}
+
+// HasIDs tells whether any node at or below n has a field id.
+func (n *Node) HasIDs() bool {
+	if n.ID >= 0 {
+		return true
+	}
+	for _, c := range n.Children {
+		if c.HasIDs() {
+			return true
+		}
+	}
+	return false
+}
+
+// ByID is the child with the field id, or nil.
+func (n *Node) ByID(id int) *Node {
+	for _, c := range n.Children {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// maxSchemaDepth bounds recursion over schemas; levels must fit a byte too.
+const maxSchemaDepth = 100
+
+type element struct {
+	node     Node
+	children int
+	phys     bool
+}
+
+// readElement reads one SchemaElement.
+func readElement(t *thrift) element {
+	e := element{node: Node{ID: -1, Leaf: -1}}
+	n := &e.node
+	var converted int32 = -1
+	t.enter(tStruct)
+	for id := int16(0); ; {
+		f := t.next(&id)
+		if f == tStop {
+			break
+		}
+		switch id {
+		case 1:
+			n.Phys, e.phys = Phys(t.i32(f)), true
+			if n.Phys < Boolean || n.Phys > FixedLen {
+				t.fail()
+			}
+		case 2:
+			n.TypeLen = int(t.i32(f))
+		case 3:
+			n.Repetition = Repetition(t.i32(f))
+			if n.Repetition < Required || n.Repetition > Repeated {
+				t.fail()
+			}
+		case 4:
+			n.Name = string(t.binary(f))
+		case 5:
+			e.children = int(t.i32(f))
+		case 6:
+			converted = t.i32(f)
+		case 7:
+			n.Scale = int(t.i32(f))
+		case 8:
+			n.Precision = int(t.i32(f))
+		case 9:
+			n.ID = int(t.i32(f))
+		case 10:
+			readLogic(t, f, n)
+		default:
+			t.skip(f)
+		}
+	}
+	t.leave()
+	if n.Logic == NoLogic {
+		convertLogic(converted, n)
+	}
+	return e
+}
+
+// readLogic reads the LogicalType union.
+func readLogic(t *thrift, typ byte, n *Node) {
+	if !t.enter(typ) {
+		return
+	}
+	for id := int16(0); ; {
+		f := t.next(&id)
+		if f == tStop {
+			break
+		}
+		switch id {
+		case 1:
+			n.Logic = StringLogic
+		case 2:
+			n.Logic = MapLogic
+		case 3:
+			n.Logic = ListLogic
+		case 4:
+			n.Logic = EnumLogic
+		case 5:
+			n.Logic = DecimalLogic
+			readDecimal(t, f, n)
+			continue
+		case 6:
+			n.Logic = DateLogic
+		case 7:
+			n.Logic = TimeLogic
+			readTime(t, f, n)
+			continue
+		case 8:
+			n.Logic = TimestampLogic
+			readTime(t, f, n)
+			continue
+		case 10:
+			n.Logic = IntegerLogic
+			readInteger(t, f, n)
+			continue
+		case 11:
+			n.Logic = NullLogic
+		case 12:
+			n.Logic = JSONLogic
+		case 13:
+			n.Logic = BSONLogic
+		case 14:
+			n.Logic = UUIDLogic
+		case 15:
+			n.Logic = Float16Logic
+		case 16:
+			n.Logic = VariantLogic
+		case 17:
+			n.Logic = GeometryLogic
+		case 18:
+			n.Logic = GeographyLogic
+		default:
+			n.Logic = UnknownLogic
+		}
+		t.skip(f)
+	}
+	t.leave()
+}
+
+func readDecimal(t *thrift, typ byte, n *Node) {
+	if !t.enter(typ) {
+		return
+	}
+	for id := int16(0); ; {
+		f := t.next(&id)
+		if f == tStop {
+			break
+		}
+		switch id {
+		case 1:
+			n.Scale = int(t.i32(f))
+		case 2:
+			n.Precision = int(t.i32(f))
+		default:
+			t.skip(f)
+		}
+	}
+	t.leave()
+}
+
+func readTime(t *thrift, typ byte, n *Node) {
+	if !t.enter(typ) {
+		return
+	}
+	for id := int16(0); ; {
+		f := t.next(&id)
+		if f == tStop {
+			break
+		}
+		if id != 2 {
+			t.skip(f)
+			continue
+		}
+		t.enter(f)
+		for u := int16(0); ; {
+			g := t.next(&u)
+			if g == tStop {
+				break
+			}
+			switch u {
+			case 1:
+				n.Unit = Millis
+			case 2:
+				n.Unit = Micros
+			case 3:
+				n.Unit = Nanos
+			}
+			t.skip(g)
+		}
+		t.leave()
+	}
+	t.leave()
+}
+
+func readInteger(t *thrift, typ byte, n *Node) {
+	if !t.enter(typ) {
+		return
+	}
+	for id := int16(0); ; {
+		f := t.next(&id)
+		if f == tStop {
+			break
+		}
+		switch id {
+		case 1:
+			n.Bits = int(t.integer(f))
+		case 2:
+			n.Unsigned = !t.boolean(f)
+		default:
+			t.skip(f)
+		}
+	}
+	t.leave()
+}
+
+// convertLogic reads a ConvertedType, which older writers have instead of a LogicalType.
+func convertLogic(c int32, n *Node) {
+	integer := func(bits int, unsigned bool) { n.Logic, n.Bits, n.Unsigned = IntegerLogic, bits, unsigned }
+	switch c {
+	case 0:
+		n.Logic = StringLogic
+	case 1, 2:
+		n.Logic = MapLogic
+	case 3:
+		n.Logic = ListLogic
+	case 4:
+		n.Logic = EnumLogic
+	case 5:
+		n.Logic = DecimalLogic
+	case 6:
+		n.Logic = DateLogic
+	case 7:
+		n.Logic, n.Unit = TimeLogic, Millis
+	case 8:
+		n.Logic, n.Unit = TimeLogic, Micros
+	case 9:
+		n.Logic, n.Unit = TimestampLogic, Millis
+	case 10:
+		n.Logic, n.Unit = TimestampLogic, Micros
+	case 11, 12, 13, 14:
+		integer(8<<(c-11), true)
+	case 15, 16, 17, 18:
+		integer(8<<(c-15), false)
+	case 19:
+		n.Logic = JSONLogic
+	case 20:
+		n.Logic = BSONLogic
+	case 21:
+		n.Logic = IntervalLogic
+	}
+}
+
+// tree builds the schema from its elements in depth-first order and numbers the leaves.
+func tree(elems []element) (root *Node, leaves []*Node, err error) {
+	if len(elems) == 0 {
+		return nil, nil, corrupt("no schema")
+	}
+	next := 0
+	var build func(parent *Node, depth int) (*Node, error)
+	build = func(parent *Node, depth int) (*Node, error) {
+		if next >= len(elems) {
+			return nil, corrupt("schema ends early")
+		}
+		if depth > maxSchemaDepth {
+			return nil, unsupported("schema nested deeper than %d", maxSchemaDepth)
+		}
+		e := &elems[next]
+		next++
+		n := &e.node
+		if parent != nil {
+			n.MaxDef, n.MaxRep = parent.MaxDef, parent.MaxRep
+			if n.Repetition != Required {
+				n.MaxDef++
+			}
+			if n.Repetition == Repeated {
+				n.MaxRep++
+			}
+		}
+		if e.children < 0 || e.children > len(elems)-next {
+			return nil, corrupt("schema element %q has %d children", n.Name, e.children)
+		}
+		if e.children == 0 {
+			if !e.phys {
+				if parent == nil {
+					return n, nil // a file without columns
+				}
+				return nil, corrupt("column %q has no type", n.Name)
+			}
+			if n.Phys == FixedLen && (n.TypeLen <= 0 || n.TypeLen > 1<<20) {
+				return nil, corrupt("column %q has length %d", n.Name, n.TypeLen)
+			}
+			n.Leaf = len(leaves)
+			leaves = append(leaves, n)
+			return n, nil
+		}
+		for i := 0; i < e.children; i++ {
+			c, err := build(n, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.Children = append(n.Children, c)
+		}
+		return n, nil
+	}
+	if root, err = build(nil, 0); err != nil {
+		return nil, nil, err
+	}
+	if root.IsLeaf() || next != len(elems) {
+		return nil, nil, corrupt("schema is not one tree")
+	}
+	return root, leaves, nil
+}
