@@ -103,8 +103,14 @@ func (d Decimal) Log(base Decimal) (Decimal, error) {
 	if d.class == notANumber || base.class == notANumber {
 		return DecimalNaN, nil
 	}
-	if s := min(base.Sign(), d.Sign()); s <= 0 {
+	// With an infinity about, PostgreSQL looks for negative operands before zeros.
+	if s := min(base.Sign(), d.Sign()); s < 0 && (base.class != finite || d.class != finite) {
 		return d, errLogarithm(s)
+	}
+	for _, x := range []Decimal{base, d} {
+		if x.Sign() <= 0 {
+			return d, errLogarithm(x.Sign())
+		}
 	}
 	if base.class != finite {
 		if d.class != finite {
