@@ -22,12 +22,49 @@ type View struct {
 	Schema           *Schema
 	// Representations are the view's SQL texts by dialect, in lower case ("spark", "trino",
 	// "lhsql", …). Unqualified names in them belong to the default catalog and namespace.
-	Representations  map[string]string
+	Representations map[string]string
+	// SQL is the representation that lhsql reads: its own, PostgreSQL's, else another's.
+	SQL              string
 	DefaultCatalog   string
 	DefaultNamespace string
 	Properties       map[string]string
 
 	raw []byte
+}
+
+// ViewCatalog is the part of Catalog that readers of views need.
+type ViewCatalog interface {
+	LoadView(ctx context.Context, n Name) (*View, error)
+}
+
+// ColumnNames are the names of the view's columns; nil if it has no schema.
+func (v *View) ColumnNames() []string {
+	if v.Schema == nil {
+		return nil
+	}
+	var out []string
+	for i := range v.Schema.Fields {
+		out = append(out, v.Schema.Fields[i].Name)
+	}
+	return out
+}
+
+// pick chooses the representation that is nearest to our own dialect.
+func (v *View) pick() string {
+	for _, d := range []string{engineName, "postgres", "postgresql", "duckdb", "trino", "spark", "mysql"} {
+		if s, ok := v.Representations[d]; ok {
+			return s
+		}
+	}
+	dialects := make([]string, 0, len(v.Representations))
+	for d := range v.Representations {
+		dialects = append(dialects, d)
+	}
+	sort.Strings(dialects)
+	for _, d := range dialects {
+		return v.Representations[d]
+	}
+	return ""
 }
 
 // ViewSpec describes a view, or a new version of one.
@@ -111,6 +148,7 @@ func parseView(n Name, loc string, b []byte) (*View, error) {
 				}
 			}
 		}
+		v.SQL = v.pick()
 		return v, nil
 	}
 	return nil, sqlerr.New(sqlerr.DataCorrupted, "view %s has no version with the current id %d", n, j.CurrentVersion)
