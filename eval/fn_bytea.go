@@ -1,0 +1,322 @@
+package eval
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// Binary strings: PostgreSQL's chapter 9.5.
+func init() {
+	const b, i4, i8, text = types.Bytea, types.Int4, types.Int8, types.Text
+	Register(
+		imm("length", sig(b), tInt4, Fn1(func(s []byte) int { return len(s) })).total(),
+		imm("octet_length", sig(b), tInt4, Fn1(func(s []byte) int { return len(s) })).total(),
+		imm("bit_length", sig(b), tInt4, Fn1(func(s []byte) int { return 8 * len(s) })).total(),
+		imm("substr", sig(b, i4), tBytea, Fn2(byteaFrom)).total(),
+		imm("substring", sig(b, i4), tBytea, Fn2(byteaFrom)).total(),
+		imm("substr", sig(b, i4, i4), tBytea, Try3(byteaSub)),
+		imm("substring", sig(b, i4, i4), tBytea, Try3(byteaSub)),
+		imm("overlay", sig(b, b, i4), tBytea, Try3(func(s, by string, at int64) (string, error) {
+			return byteaOverlay(s, by, at, int64(len(by)))
+		})),
+		imm("overlay", sig(b, b, i4, i4), tBytea, Try4(byteaOverlay)),
+		imm("position", sig(b, b), tInt4, Fn2(func(s, sub string) int { return strings.Index(s, sub) + 1 })).total(),
+		imm("btrim", sig(b, b), tBytea, Fn2(func(s, set string) string { return trimBytes(s, set, true, true) })).total(),
+		imm("ltrim", sig(b, b), tBytea, Fn2(func(s, set string) string { return trimBytes(s, set, true, false) })).total(),
+		imm("rtrim", sig(b, b), tBytea, Fn2(func(s, set string) string { return trimBytes(s, set, false, true) })).total(),
+		imm("get_byte", sig(b, i4), tInt4, Try2(getByte)),
+		imm("set_byte", sig(b, i4, i4), tBytea, Try3(setByte)),
+		imm("get_bit", sig(b, i8), tInt4, Try2(getBit)),
+		imm("set_bit", sig(b, i8, i4), tBytea, Try3(setBit)),
+		imm("bit_count", sig(b), tInt8, Fn1(bitCount)).total(),
+		imm("md5", sig(text), tText, Fn1(md5Hex)).total(),
+		imm("md5", sig(b), tText, Fn1(md5Hex)).total(),
+		imm("sha224", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha256.Sum224(s); return h[:] })).total(),
+		imm("sha256", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha256.Sum256(s); return h[:] })).total(),
+		imm("sha384", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha512.Sum384(s); return h[:] })).total(),
+		imm("sha512", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha512.Sum512(s); return h[:] })).total(),
+		imm("encode", sig(b, text), tText, Try2(encode)),
+		imm("decode", sig(text, text), tBytea, Try2(decode)),
+		stable("convert_from", sig(b, types.Name), tText, Try2(convertFrom)),
+		stable("convert_to", sig(text, types.Name), tBytea, Try2(convertTo)),
+		stable("convert", sig(b, types.Name, types.Name), tBytea, Try3(func(s, from, to string) (string, error) {
+			u, err := convertFrom(s, from)
+			if err != nil {
+				return "", err
+			}
+			return convertTo(u, to)
+		})),
+		stable("length", sig(b, types.Name), tInt4, Try2(func(s, enc string) (int, error) {
+			u, err := convertFrom(s, enc)
+			return utf8.RuneCountInString(u), err
+		})),
+	)
+}
+
+func md5Hex(s []byte) string {
+	h := md5.Sum(s)
+	return hex.EncodeToString(h[:])
+}
+
+func byteaFrom(s string, from int64) string {
+	return s[min(max(from-1, 0), int64(len(s))):]
+}
+
+func byteaSub(s string, from, n int64) (string, error) {
+	if n < 0 {
+		return "", errNegativeSubstring()
+	}
+	end := min(from+n-1, int64(len(s)))
+	from = min(max(from-1, 0), int64(len(s)))
+	if end <= from {
+		return "", nil
+	}
+	return s[from:end], nil
+}
+
+func byteaOverlay(s, by string, at, n int64) (string, error) {
+	if at <= 0 {
+		return "", errNegativeSubstring()
+	}
+	head, err := byteaSub(s, 1, at-1)
+	return head + by + byteaFrom(s, at+n), err
+}
+
+func trimBytes(s, set string, front, back bool) string {
+	for front && s != "" && strings.IndexByte(set, s[0]) >= 0 {
+		s = s[1:]
+	}
+	for back && s != "" && strings.IndexByte(set, s[len(s)-1]) >= 0 {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func errIndexRange(i int64, n int) error {
+	return sqlerr.New(sqlerr.ArraySubscript, "index %d out of valid range, 0..%d", i, n-1)
+}
+
+func getByte(s []byte, i int64) (int, error) {
+	if i < 0 || i >= int64(len(s)) {
+		return 0, errIndexRange(i, len(s))
+	}
+	return int(s[i]), nil
+}
+
+func setByte(s []byte, i, v int64) ([]byte, error) {
+	if i < 0 || i >= int64(len(s)) {
+		return nil, errIndexRange(i, len(s))
+	}
+	r := append([]byte(nil), s...)
+	r[i] = byte(v)
+	return r, nil
+}
+
+func getBit(s []byte, i int64) (int, error) {
+	if i < 0 || i >= 8*int64(len(s)) {
+		return 0, errIndexRange(i, 8*len(s))
+	}
+	return int(s[i/8] >> (i % 8) & 1), nil
+}
+
+func setBit(s []byte, i, v int64) ([]byte, error) {
+	if i < 0 || i >= 8*int64(len(s)) {
+		return nil, errIndexRange(i, 8*len(s))
+	}
+	if v != 0 && v != 1 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "new bit must be 0 or 1")
+	}
+	r := append([]byte(nil), s...)
+	r[i/8] = r[i/8]&^(1<<(i%8)) | byte(v)<<(i%8)
+	return r, nil
+}
+
+func bitCount(s []byte) (n int64) {
+	for _, c := range s {
+		for ; c != 0; c &= c - 1 {
+			n++
+		}
+	}
+	return n
+}
+
+func errEncoding(name string) error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized encoding: \"%s\"", name)
+}
+
+func encode(s []byte, format string) (string, error) {
+	switch strings.ToLower(format) {
+	case "hex":
+		return hex.EncodeToString(s), nil
+	case "base64":
+		// A line is 76 characters long, as in MIME.
+		e := base64.StdEncoding.EncodeToString(s)
+		var b strings.Builder
+		for len(e) > 76 {
+			b.WriteString(e[:76] + "\n")
+			e = e[76:]
+		}
+		b.WriteString(e)
+		return b.String(), nil
+	case "escape":
+		return string(types.AppendBytea(nil, string(s), &types.TextOptions{ByteaOutput: "escape"})), nil
+	}
+	return "", errEncoding(format)
+}
+
+func decode(s, format string) ([]byte, error) {
+	switch strings.ToLower(format) {
+	case "hex":
+		return decodeHex(s)
+	case "base64":
+		return decodeBase64(s)
+	case "escape":
+		return decodeEscape(s)
+	}
+	return nil, errEncoding(format)
+}
+
+func decodeHex(s string) ([]byte, error) {
+	var out []byte
+	for i := 0; i < len(s); {
+		if s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r' {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		hi, ok := hexVal(s[i])
+		if !ok {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal digit: \"%c\"", r)
+		}
+		if i += n; i >= len(s) {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
+		}
+		r, n = utf8.DecodeRuneInString(s[i:])
+		lo, ok := hexVal(s[i])
+		if !ok {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal digit: \"%c\"", r)
+		}
+		i += n
+		out = append(out, hi<<4|lo)
+	}
+	return out, nil
+}
+
+func decodeBase64(s string) ([]byte, error) {
+	clean := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '+', c == '/', c == '=':
+			clean = append(clean, c)
+		default:
+			r, _ := utf8.DecodeRuneInString(s[i:])
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid symbol \"%c\" found while decoding base64 sequence", r)
+		}
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(clean)))
+	n, err := base64.StdEncoding.Decode(out, clean)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid base64 end sequence").
+			WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
+	}
+	return out[:n], nil
+}
+
+func decodeEscape(s string) ([]byte, error) {
+	var out []byte
+	for i := 0; i < len(s); i++ {
+		octal := func(k int) bool { return i+k < len(s) && s[i+k] >= '0' && s[i+k] <= '7' }
+		switch {
+		case s[i] != '\\':
+			out = append(out, s[i])
+		case i+1 < len(s) && s[i+1] == '\\':
+			out = append(out, '\\')
+			i++
+		case octal(1) && s[i+1] <= '3' && octal(2) && octal(3):
+			out = append(out, (s[i+1]-'0')<<6|(s[i+2]-'0')<<3|(s[i+3]-'0'))
+			i += 3
+		default:
+			return nil, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s", "bytea")
+		}
+	}
+	return out, nil
+}
+
+// encodingOf reduces an encoding's name: UTF8, utf-8 and unicode are one.
+func encodingOf(name string) string {
+	n := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, name)
+	switch n {
+	case "utf8", "unicode":
+		return "utf8"
+	case "latin1", "iso88591":
+		return "latin1"
+	case "sqlascii":
+		return "sql_ascii"
+	}
+	return ""
+}
+
+func convertFrom(s, enc string) (string, error) {
+	switch encodingOf(enc) {
+	case "utf8", "sql_ascii":
+		for i := 0; i < len(s); {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n <= 1 || r == 0 {
+				return "", sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x%02x", s[i])
+			}
+			i += n
+		}
+		return strings.Clone(s), nil
+	case "latin1":
+		var b strings.Builder
+		for i := 0; i < len(s); i++ {
+			b.WriteRune(rune(s[i]))
+		}
+		return b.String(), nil
+	}
+	return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid source encoding name \"%s\"", enc)
+}
+
+func convertTo(s, enc string) (string, error) {
+	switch encodingOf(enc) {
+	case "utf8", "sql_ascii":
+		return s, nil
+	case "latin1":
+		b := make([]byte, 0, len(s))
+		for _, r := range s {
+			if r > 0xFF {
+				return "", sqlerr.New(sqlerr.UntranslatableCharacter,
+					"character with byte sequence %s in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"", byteSequence(string(r)))
+			}
+			b = append(b, byte(r))
+		}
+		return string(b), nil
+	}
+	return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid destination encoding name \"%s\"", enc)
+}
+
+func byteSequence(s string) string {
+	var parts []string
+	for i := 0; i < len(s); i++ {
+		parts = append(parts, "0x"+hex.EncodeToString([]byte{s[i]}))
+	}
+	return strings.Join(parts, " ")
+}

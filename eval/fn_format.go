@@ -1,0 +1,252 @@
+package eval
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+func init() {
+	Register(
+		stable("format", []types.Type{tText, tAny}, tText, typed(format)).variadic().nonStrict(),
+		stable("format", sig(types.Text), tText, typed(format)).nonStrict(),
+		imm("quote_ident", sig(types.Text), tText, Fn1(quoteIdent)).total(),
+		imm("quote_literal", sig(types.Text), tText, Fn1(quoteLiteral)).total(),
+		stable("quote_literal", sig(types.AnyElement), tText, typed(func(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
+			return types.NewStr(quoteLiteral(types.Format(a[0], t[0], sessionText(c)))), nil
+		})),
+		imm("quote_nullable", sig(types.Text), tText, typed(quoteNullable)).nonStrict(),
+		stable("quote_nullable", sig(types.AnyElement), tText, typed(quoteNullable)).nonStrict(),
+	)
+}
+
+func quoteNullable(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
+	if a[0].IsNull() {
+		return types.NewStr("NULL"), nil
+	}
+	return types.NewStr(quoteLiteral(types.Format(a[0], t[0], sessionText(c)))), nil
+}
+
+// quoteIdent quotes what would not read back as the same name: anything but lower-case letters,
+// digits and underscores, and keywords that are not free.
+func quoteIdent(s string) string {
+	safe := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] == '_')
+	for i := 0; safe && i < len(s); i++ {
+		c := s[i]
+		safe = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
+	}
+	if safe && !quotedKeywords[s] {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func quoteLiteral(s string) string {
+	q := "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''") + "'"
+	if strings.Contains(s, `\`) {
+		return "E" + q
+	}
+	return q
+}
+
+// quotedKeywords are PostgreSQL's keywords that are not unreserved (pg_get_keywords, catcode <> 'U').
+var quotedKeywords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric authorization
+		between bigint binary bit boolean both case cast char character check coalesce collate collation
+		column concurrently constraint create cross current_catalog current_date current_role
+		current_schema current_time current_timestamp current_user dec decimal default deferrable desc
+		distinct do else end except exists extract false fetch float for foreign freeze from full grant
+		greatest group grouping having ilike in initially inner inout int integer intersect interval
+		into is isnull join lateral leading least left like limit localtime localtimestamp national
+		natural nchar none normalize not notnull null nullif numeric offset on only or order out outer
+		overlaps overlay placing position precision primary real references returning right row
+		select session_user setof similar smallint some substring symmetric table tablesample then time
+		timestamp to trailing treat trim true union unique user using values varchar variadic verbose
+		when where window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces
+		xmlparse xmlpi xmlroot xmlserialize xmltable`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// format is sprintf with %s, %I, %L and %%, positions and widths: %[n$][-][width|*|*n$]type.
+func format(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
+	if a[0].IsNull() {
+		return types.Null, nil
+	}
+	f := formatter{args: a, types: t, o: sessionText(c), s: a[0].Str()}
+	if err := f.run(); err != nil {
+		return types.Null, err
+	}
+	return types.NewStr(f.b.String()), nil
+}
+
+type formatter struct {
+	args  []types.Datum
+	types []types.Type
+	o     *types.TextOptions
+	s     string
+	i     int
+	next  int // number of the last argument taken
+	b     strings.Builder
+}
+
+func (f *formatter) run() error {
+	for f.i < len(f.s) {
+		if f.s[f.i] != '%' {
+			f.b.WriteByte(f.s[f.i])
+			f.i++
+			continue
+		}
+		f.i++
+		if f.i < len(f.s) && f.s[f.i] == '%' {
+			f.b.WriteByte('%')
+			f.i++
+			continue
+		}
+		if err := f.spec(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func errUnterminatedFormat() error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "unterminated format() type specifier").
+		WithHint(`For a single "%%" use "%%%%".`)
+}
+
+// number reads digits, ok false when there are none.
+func (f *formatter) number() (n int, ok bool, err error) {
+	start := f.i
+	for f.i < len(f.s) && f.s[f.i] >= '0' && f.s[f.i] <= '9' {
+		f.i++
+	}
+	if f.i == start {
+		return 0, false, nil
+	}
+	v, e := strconv.ParseInt(f.s[start:f.i], 10, 32)
+	if e != nil {
+		return 0, false, sqlerr.New(sqlerr.NumericOutOfRange, "number is out of range")
+	}
+	return int(v), true, nil
+}
+
+func (f *formatter) spec() error {
+	argPos, widthPos := -1, -1
+	width, left := 0, false
+	n, ok, err := f.number()
+	if err != nil {
+		return err
+	}
+	hasWidth := false
+	if ok {
+		if f.i < len(f.s) && f.s[f.i] == '$' {
+			f.i++
+			if argPos = n; n == 0 {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "format specifies argument 0, but arguments are numbered from 1")
+			}
+		} else {
+			width, hasWidth = n, true
+		}
+	}
+	if !hasWidth {
+		for f.i < len(f.s) && f.s[f.i] == '-' {
+			left = true
+			f.i++
+		}
+		if f.i < len(f.s) && f.s[f.i] == '*' {
+			f.i++
+			widthPos = 0
+			if n, ok, err = f.number(); err != nil {
+				return err
+			}
+			if ok {
+				if f.i >= len(f.s) || f.s[f.i] != '$' {
+					return sqlerr.New(sqlerr.InvalidParameterValue, "width argument position must be ended by \"$\"")
+				}
+				f.i++
+				if widthPos = n; n == 0 {
+					return sqlerr.New(sqlerr.InvalidParameterValue, "format specifies argument 0, but arguments are numbered from 1")
+				}
+			}
+		} else if n, ok, err = f.number(); err != nil {
+			return err
+		} else if ok {
+			width = n
+		}
+	}
+	if f.i >= len(f.s) {
+		return errUnterminatedFormat()
+	}
+	verb, size := utf8.DecodeRuneInString(f.s[f.i:])
+	f.i += size
+	if verb != 's' && verb != 'I' && verb != 'L' {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized format() type specifier \"%c\"", verb).
+			WithHint(`For a single "%%" use "%%%%".`)
+	}
+	if widthPos >= 0 {
+		if widthPos > 0 {
+			f.next = widthPos - 1
+		}
+		d, t, err := f.take()
+		if err != nil {
+			return err
+		}
+		if !d.IsNull() {
+			w, err := types.ParseInt(strings.TrimSpace(types.Format(d, t, f.o)), types.Int4)
+			if err != nil {
+				return err
+			}
+			width = int(w)
+			if width < 0 {
+				left, width = true, -width
+			}
+		}
+	}
+	if argPos > 0 {
+		f.next = argPos - 1
+	}
+	d, t, err := f.take()
+	if err != nil {
+		return err
+	}
+	return f.write(verb, d, t, width, left)
+}
+
+// take gives the next argument.
+func (f *formatter) take() (types.Datum, types.Type, error) {
+	f.next++
+	if f.next >= len(f.args) {
+		return types.Null, types.Type{}, sqlerr.New(sqlerr.InvalidParameterValue, "too few arguments for format()")
+	}
+	return f.args[f.next], f.types[f.next], nil
+}
+
+func (f *formatter) write(verb rune, d types.Datum, t types.Type, width int, left bool) error {
+	text := ""
+	switch {
+	case !d.IsNull():
+		text = types.Format(d, t, f.o)
+		switch verb {
+		case 'I':
+			text = quoteIdent(text)
+		case 'L':
+			text = quoteLiteral(text)
+		}
+	case verb == 'I':
+		return sqlerr.New(sqlerr.NullNotAllowed, "null values cannot be formatted as an SQL identifier")
+	case verb == 'L':
+		text = "NULL"
+	}
+	if width > maxString {
+		return errTooLong()
+	}
+	padded, err := pad(text, max(width, utf8.RuneCountInString(text)), " ", !left)
+	f.b.WriteString(padded)
+	return err
+}

@@ -1,0 +1,411 @@
+package eval
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// Strings: PostgreSQL's chapter 9.4, except what formats, matches and encodes (other files).
+
+// maxString bounds what a function may build of small arguments (PostgreSQL's MaxAllocSize).
+const maxString = 1 << 30
+
+func errTooLong() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
+}
+
+func init() {
+	const text, i4, i8 = types.Text, types.Int4, types.Int8
+	length := Fn1(func(s []byte) int { return utf8.RuneCount(s) })
+	Register(
+		imm("length", sig(text), tInt4, length).total(),
+		imm("length", sig(types.Bpchar), tInt4, Fn1(func(s string) int { return utf8.RuneCountInString(strings.TrimRight(s, " ")) })).total(),
+		imm("char_length", sig(text), tInt4, length).total(),
+		imm("char_length", sig(types.Bpchar), tInt4, Fn1(func(s string) int { return utf8.RuneCountInString(strings.TrimRight(s, " ")) })).total(),
+		imm("character_length", sig(text), tInt4, length).total(),
+		imm("octet_length", sig(text), tInt4, Fn1(func(s []byte) int { return len(s) })).total(),
+		imm("octet_length", sig(types.Bpchar), tInt4, Fn1(func(s []byte) int { return len(s) })).total(),
+		imm("bit_length", sig(text), tInt4, Fn1(func(s []byte) int { return 8 * len(s) })).total(),
+		imm("lower", sig(text), tText, Fn1(strings.ToLower)).total(),
+		imm("upper", sig(text), tText, Fn1(strings.ToUpper)).total(),
+		imm("initcap", sig(text), tText, Fn1(initcap)).total(),
+		imm("reverse", sig(text), tText, Fn1(reverse)).total(),
+		imm("substr", sig(text, i4), tText, Fn2(substrFrom)).total(),
+		imm("substr", sig(text, i4, i4), tText, Try3(substr)),
+		imm("substring", sig(text, i4), tText, Fn2(substrFrom)).total(),
+		imm("substring", sig(text, i4, i4), tText, Try3(substr)),
+		imm("left", sig(text, i4), tText, Fn2(left)).total(),
+		imm("right", sig(text, i4), tText, Fn2(right)).total(),
+		imm("strpos", sig(text, text), tInt4, Fn2(strpos)).total(),
+		imm("position", sig(text, text), tInt4, Fn2(strpos)).total(),
+		imm("starts_with", sig(text, text), tBool, Fn2(strings.HasPrefix)).total(),
+		imm("lpad", sig(text, i4), tText, Try2(func(s string, n int) (string, error) { return pad(s, n, " ", true) })),
+		imm("lpad", sig(text, i4, text), tText, Try3(func(s string, n int, fill string) (string, error) { return pad(s, n, fill, true) })),
+		imm("rpad", sig(text, i4), tText, Try2(func(s string, n int) (string, error) { return pad(s, n, " ", false) })),
+		imm("rpad", sig(text, i4, text), tText, Try3(func(s string, n int, fill string) (string, error) { return pad(s, n, fill, false) })),
+		imm("btrim", sig(text), tText, Fn1(func(s string) string { return strings.Trim(s, " ") })).total(),
+		imm("ltrim", sig(text), tText, Fn1(func(s string) string { return strings.TrimLeft(s, " ") })).total(),
+		imm("rtrim", sig(text), tText, Fn1(func(s string) string { return strings.TrimRight(s, " ") })).total(),
+		imm("btrim", sig(text, text), tText, Fn2(strings.Trim)).total(),
+		imm("ltrim", sig(text, text), tText, Fn2(strings.TrimLeft)).total(),
+		imm("rtrim", sig(text, text), tText, Fn2(strings.TrimRight)).total(),
+		imm("replace", sig(text, text, text), tText, Try3(replace)),
+		imm("translate", sig(text, text, text), tText, Fn3(translate)).total(),
+		imm("split_part", sig(text, text, i4), tText, Try3(splitPart)),
+		imm("repeat", sig(text, i4), tText, Try2(repeat)),
+		imm("overlay", sig(text, text, i4), tText, Try3(func(s, by string, at int) (string, error) {
+			return overlay(s, by, at, utf8.RuneCountInString(by))
+		})),
+		imm("overlay", sig(text, text, i4, i4), tText, Try4(overlay)),
+		imm("ascii", sig(text), tInt4, Fn1(func(s string) int {
+			r, n := utf8.DecodeRuneInString(s)
+			if n == 0 {
+				return 0
+			}
+			return int(r)
+		})).total(),
+		imm("chr", sig(i4), tText, Try1(chr)),
+		imm("to_hex", sig(i4), tText, Fn1(func(i int64) string { return hexOf(uint64(uint32(i))) })).total(),
+		imm("to_hex", sig(i8), tText, Fn1(func(i int64) string { return hexOf(uint64(i)) })).total(),
+		stable("concat", sig(types.Any), tText, typed(concat)).variadic().nonStrict(),
+		stable("concat_ws", []types.Type{tText, tAny}, tText, typed(concatWS)).variadic().nonStrict(),
+		imm("num_nulls", sig(types.Any), tInt4, Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+			return types.NewInt(countNulls(a)), nil
+		})).variadic().nonStrict(),
+		imm("num_nonnulls", sig(types.Any), tInt4, Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+			return types.NewInt(int64(len(a)) - countNulls(a)), nil
+		})).variadic().nonStrict(),
+		imm("unistr", sig(text), tText, Try1(unistr)),
+	)
+}
+
+func hexOf(u uint64) string {
+	const digits = "0123456789abcdef"
+	var b [16]byte
+	i := len(b)
+	for {
+		i--
+		b[i] = digits[u&15]
+		if u >>= 4; u == 0 {
+			return string(b[i:])
+		}
+	}
+}
+
+func countNulls(a []types.Datum) (n int64) {
+	for _, d := range a {
+		if d.IsNull() {
+			n++
+		}
+	}
+	return n
+}
+
+// initcap makes each run of letters and digits start with an upper-case letter.
+func initcap(s string) string {
+	inWord := false
+	return strings.Map(func(r rune) rune {
+		was := inWord
+		inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
+		if was {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, s)
+}
+
+func reverse(s string) string {
+	b := make([]byte, len(s))
+	at := len(b)
+	for i := 0; i < len(s); {
+		_, n := utf8.DecodeRuneInString(s[i:])
+		at -= n
+		copy(b[at:], s[i:i+n])
+		i += n
+	}
+	return string(b)
+}
+
+// runeOffset gives the byte offset of the n-th character, len(s) past the end.
+func runeOffset(s string, n int64) int {
+	if n >= int64(len(s)) {
+		return len(s)
+	}
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		if s[i] < utf8.RuneSelf {
+			i++
+		} else {
+			_, w := utf8.DecodeRuneInString(s[i:])
+			i += w
+		}
+	}
+	return i
+}
+
+func substrFrom(s string, from int64) string {
+	if from <= 1 {
+		return s
+	}
+	return s[runeOffset(s, from-1):]
+}
+
+func errNegativeSubstring() error {
+	return sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+}
+
+// substr takes n characters from the one numbered from on; numbers below 1 count too, so that
+// substr('abc', -1, 3) is 'a'.
+func substr(s string, from, n int64) (string, error) {
+	if n < 0 {
+		return "", errNegativeSubstring()
+	}
+	end := from + n
+	if from < 1 {
+		from = 1
+	}
+	if end <= from {
+		return "", nil
+	}
+	s = s[runeOffset(s, from-1):]
+	return s[:runeOffset(s, end-from)], nil
+}
+
+// left is the first n characters; a negative n leaves out the last -n.
+func left(s string, n int64) string {
+	if n < 0 {
+		n = max(int64(utf8.RuneCountInString(s))+n, 0)
+	}
+	return s[:runeOffset(s, n)]
+}
+
+// right is the last n characters; a negative n leaves out the first -n.
+func right(s string, n int64) string {
+	if n < 0 {
+		return s[runeOffset(s, -n):]
+	}
+	return s[runeOffset(s, max(int64(utf8.RuneCountInString(s))-n, 0)):]
+}
+
+func strpos(s, sub string) int {
+	i := strings.Index(s, sub)
+	if i < 0 {
+		return 0
+	}
+	return utf8.RuneCountInString(s[:i]) + 1
+}
+
+// pad fills s to n characters, or cuts it to n.
+func pad(s string, n int, fill string, before bool) (string, error) {
+	if n < 0 {
+		n = 0
+	}
+	have := utf8.RuneCountInString(s)
+	if have >= n || fill == "" {
+		return s[:runeOffset(s, int64(n))], nil
+	}
+	missing, width := n-have, utf8.RuneCountInString(fill)
+	if int64(missing)*int64(len(fill))/int64(width) > maxString {
+		return "", errTooLong()
+	}
+	f := strings.Repeat(fill, missing/width) + fill[:runeOffset(fill, int64(missing%width))]
+	if before {
+		return f + s, nil
+	}
+	return s + f, nil
+}
+
+func replace(s, from, to string) (string, error) {
+	if from == "" {
+		return s, nil
+	}
+	if n := len(to) - len(from); n > 0 && len(s)+n*strings.Count(s, from) > maxString {
+		return "", errTooLong()
+	}
+	return strings.ReplaceAll(s, from, to), nil
+}
+
+// translate maps the characters of from to those of to, position by position; those without a
+// partner go. The first of repeated characters in from counts.
+func translate(s, from, to string) string {
+	m := map[rune]rune{}
+	target := []rune(to)
+	i := 0
+	for _, r := range from {
+		if _, dup := m[r]; !dup {
+			m[r] = -1
+			if i < len(target) {
+				m[r] = target[i]
+			}
+		}
+		i++
+	}
+	return strings.Map(func(r rune) rune {
+		if t, ok := m[r]; ok {
+			return t
+		}
+		return r
+	}, s)
+}
+
+func splitPart(s, sep string, n int) (string, error) {
+	if n == 0 {
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "field position must not be zero")
+	}
+	if s == "" {
+		return "", nil
+	}
+	if sep == "" {
+		if n == 1 || n == -1 {
+			return s, nil
+		}
+		return "", nil
+	}
+	if n < 0 {
+		n = strings.Count(s, sep) + 2 + n
+	}
+	if n < 1 {
+		return "", nil
+	}
+	for ; n > 1; n-- {
+		i := strings.Index(s, sep)
+		if i < 0 {
+			return "", nil
+		}
+		s = s[i+len(sep):]
+	}
+	if i := strings.Index(s, sep); i >= 0 {
+		s = s[:i]
+	}
+	return s, nil
+}
+
+func repeat(s string, n int) (string, error) {
+	if n <= 0 || s == "" {
+		return "", nil
+	}
+	if int64(len(s))*int64(n) > maxString-4 {
+		return "", errTooLong()
+	}
+	return strings.Repeat(s, n), nil
+}
+
+// overlay replaces n characters of s from the one numbered at on.
+func overlay(s, by string, at, n int) (string, error) {
+	if at <= 0 {
+		return "", errNegativeSubstring()
+	}
+	head, err := substr(s, 1, int64(at)-1)
+	if err != nil {
+		return "", err
+	}
+	return head + by + substrFrom(s, int64(at)+int64(n)), nil
+}
+
+func chr(i int64) (string, error) {
+	switch {
+	case i < 0:
+		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "character number must be positive")
+	case i == 0:
+		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
+	case i > utf8.MaxRune:
+		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character too large for encoding: %d", i)
+	case i >= 0xD800 && i < 0xE000:
+		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", i)
+	}
+	return string(rune(i)), nil
+}
+
+func concat(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
+	o := sessionText(c)
+	var b []byte
+	for i, d := range a {
+		if !d.IsNull() {
+			b = types.AppendText(b, d, t[i], o)
+		}
+	}
+	return types.NewStr(string(b)), nil
+}
+
+func concatWS(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
+	if a[0].IsNull() {
+		return types.Null, nil
+	}
+	o := sessionText(c)
+	var b []byte
+	first := true
+	for i, d := range a[1:] {
+		if d.IsNull() {
+			continue
+		}
+		if !first {
+			b = append(b, a[0].Str()...)
+		}
+		first = false
+		b = types.AppendText(b, d, t[i+1], o)
+	}
+	return types.NewStr(string(b)), nil
+}
+
+// unistr reads \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX.
+func unistr(s string) (string, error) {
+	bad := func() error {
+		return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape").
+			WithHint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.")
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		if strings.HasPrefix(s[i:], `\\`) {
+			b.WriteByte('\\')
+			i += 2
+			continue
+		}
+		skip, digits := 1, 4
+		switch {
+		case strings.HasPrefix(s[i:], `\+`):
+			skip, digits = 2, 6
+		case strings.HasPrefix(s[i:], `\u`):
+			skip = 2
+		case strings.HasPrefix(s[i:], `\U`):
+			skip, digits = 2, 8
+		}
+		if i+skip+digits > len(s) {
+			return "", bad()
+		}
+		var r rune
+		for _, c := range []byte(s[i+skip : i+skip+digits]) {
+			v, ok := hexVal(c)
+			if !ok {
+				return "", bad()
+			}
+			r = r<<4 | rune(v)
+		}
+		i += skip + digits
+		if r == 0 || r > utf8.MaxRune || r >= 0xD800 && r < 0xE000 {
+			return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point")
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), nil
+}
+
+func hexVal(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}

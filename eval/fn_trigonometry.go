@@ -1,0 +1,128 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/lhsql/lhsql/types"
+)
+
+func trigonometry() {
+	finite := func(name string, f func(float64) float64) Func {
+		return imm(name, sig(types.Float8), tFloat8, Try1(func(x float64) (float64, error) {
+			if math.IsInf(x, 0) {
+				return 0, errInputRange()
+			}
+			return f(x), nil
+		}))
+	}
+	within := func(name string, ok func(float64) bool, f func(float64) float64) Func {
+		return imm(name, sig(types.Float8), tFloat8, Try1(func(x float64) (float64, error) {
+			if !math.IsNaN(x) && !ok(x) {
+				return 0, errInputRange()
+			}
+			return f(x), nil
+		}))
+	}
+	plain := func(name string, f func(float64) float64) Func {
+		return imm(name, sig(types.Float8), tFloat8, Fn1(f)).total()
+	}
+	unit := func(x float64) bool { return x >= -1 && x <= 1 }
+	Register(
+		finite("sin", math.Sin), finite("cos", math.Cos), finite("tan", math.Tan),
+		finite("cot", func(x float64) float64 { return 1 / math.Tan(x) }),
+		within("asin", unit, math.Asin), within("acos", unit, math.Acos), plain("atan", math.Atan),
+		imm("atan2", sig(types.Float8, types.Float8), tFloat8, Fn2(math.Atan2)).total(),
+		imm("atan2d", sig(types.Float8, types.Float8), tFloat8, Fn2(func(y, x float64) float64 { return math.Atan2(y, x) / atan1 * 45 })).total(),
+		finite("sind", sind), finite("cosd", cosd), finite("tand", tand),
+		finite("cotd", func(x float64) float64 { return 1 / tand(x) }),
+		within("asind", unit, func(x float64) float64 { return asind(x) }),
+		within("acosd", unit, func(x float64) float64 { return acosd(x) }),
+		plain("atand", func(x float64) float64 { return math.Atan(x) / atan1 * 45 }),
+		imm("sinh", sig(types.Float8), tFloat8, Fn1(math.Sinh)).total(),
+		imm("cosh", sig(types.Float8), tFloat8, Fn1(math.Cosh)).total(),
+		plain("tanh", math.Tanh), plain("asinh", math.Asinh),
+		within("acosh", func(x float64) bool { return x >= 1 }, math.Acosh),
+		within("atanh", unit, math.Atanh),
+	)
+}
+
+// The functions in degrees are exact at multiples of 30 and 45 degrees: they divide by the
+// function's own value at such a point instead of converting to radians (float.c).
+var (
+	atan1 = math.Atan(1)
+	sin30 = math.Sin(30 * (math.Pi / 180))
+	cos60 = 1 - math.Cos(60*(math.Pi/180))
+)
+
+// sin0to30 and cos0to60 are exact at both ends.
+func sin0to30(x float64) float64 { return math.Sin(x*(math.Pi/180)) / sin30 / 2 }
+func cos0to60(x float64) float64 { return 1 - (1-math.Cos(x*(math.Pi/180)))/cos60/2 }
+
+func sin0to90(x float64) float64 {
+	if x <= 30 {
+		return sin0to30(x)
+	}
+	return cos0to60(90 - x)
+}
+
+func cos0to90(x float64) float64 {
+	if x <= 60 {
+		return cos0to60(x)
+	}
+	return sin0to30(90 - x)
+}
+
+// quadrant reduces x to 0…90 degrees with the signs of sine and cosine.
+func quadrant(x float64) (r, sin, cos float64) {
+	sin, cos = 1, 1
+	x = math.Mod(x, 360)
+	if x < 0 {
+		x, sin = -x, -1
+	}
+	if x > 180 {
+		x, sin = 360-x, -sin
+	}
+	if x > 90 {
+		x, cos = 180-x, -1
+	}
+	return x, sin, cos
+}
+
+func sind(x float64) float64 {
+	r, sign, _ := quadrant(x)
+	return sign * sin0to90(r)
+}
+
+func cosd(x float64) float64 {
+	r, _, sign := quadrant(x)
+	return sign * cos0to90(r)
+}
+
+func tand(x float64) float64 {
+	r, s, c := quadrant(x)
+	t := s * c * (sin0to90(r) / cos0to90(r)) / (sin0to90(45) / cos0to90(45))
+	if t == 0 {
+		return 0
+	}
+	return t
+}
+
+func asind(x float64) float64 {
+	if x < 0 {
+		return -asind(-x)
+	}
+	if x <= 0.5 {
+		return math.Asin(x) / math.Asin(0.5) * 30
+	}
+	return 90 - math.Acos(x)/math.Acos(0.5)*60
+}
+
+func acosd(x float64) float64 {
+	if x < 0 {
+		return 90 + asind(-x)
+	}
+	if x <= 0.5 {
+		return 90 - math.Asin(x)/math.Asin(0.5)*30
+	}
+	return math.Acos(x) / math.Acos(0.5) * 60
+}

@@ -1,0 +1,84 @@
+package eval
+
+import (
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// typed makes a Kernel of a function that must know its arguments' types: of polymorphic ones,
+// and of those that turn values into text. Without nonStrict() no argument is NULL.
+func typed(f func(c *Ctx, a []types.Datum, t []types.Type, ret types.Type) (types.Datum, error)) Kernel {
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+		row := make([]types.Datum, len(args))
+		ts := make([]types.Type, len(args))
+		for j, a := range args {
+			ts[j] = a.Type
+			if a.Enc == vec.Const {
+				row[j] = a.Datum(0)
+			}
+		}
+		ret := out.Type
+		return PutDatums(out, sel, n, func(i int) (types.Datum, error) {
+			for j, a := range args {
+				if a.Enc != vec.Const {
+					row[j] = a.Datum(i)
+				}
+			}
+			return f(c, row, ts, ret)
+		})
+	}
+}
+
+// sessionText is how the session writes and reads values. c is nil while constants fold.
+func sessionText(c *Ctx) *types.TextOptions {
+	if c == nil {
+		return nil
+	}
+	o := &types.TextOptions{Zone: c.Zone, DateStyle: c.DateStyle, IntervalStyle: c.IntervalStyle,
+		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now}
+	if s := c.Session; s != nil {
+		o.ObjectName = func(k types.Kind, oid uint32) (string, bool) { return s.ObjectName(regCatalog(k), oid) }
+		o.ObjectOID = func(k types.Kind, name string) (uint32, bool) { return s.ObjectOID(regCatalog(k), name) }
+	}
+	return o
+}
+
+// regCatalog is the catalog whose objects a reg… type names.
+func regCatalog(k types.Kind) string {
+	switch k {
+	case types.Regclass:
+		return "pg_class"
+	case types.Regtype:
+		return "pg_type"
+	case types.Regproc:
+		return "pg_proc"
+	case types.Regnamespace:
+		return "pg_namespace"
+	case types.Regoper:
+		return "pg_operator"
+	case types.Regrole:
+		return "pg_authid"
+	}
+	return ""
+}
+
+// recast makes a value of one numeric type one of another: they differ in scale and form.
+// Arrays convert element by element; other types stay.
+func recast(d types.Datum, from, to types.Type) (types.Datum, error) {
+	switch {
+	case d.IsNull() || from.Equal(to):
+		return d, nil
+	case from.Kind == types.Numeric && to.Kind == types.Numeric:
+		return types.DecimalOf(d, from).Datum(to)
+	case from.Kind == types.Array && to.Kind == types.Array:
+		list := make([]types.Datum, len(d.List()))
+		for i, e := range d.List() {
+			var err error
+			if list[i], err = recast(e, from.Elem(), to.Elem()); err != nil {
+				return types.Null, err
+			}
+		}
+		return types.NewList(list), nil
+	}
+	return d, nil
+}
