@@ -1,0 +1,215 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func init() {
+	ints := []types.Kind{types.Int2, types.Int4, types.Int8}
+	for _, l := range ints {
+		for _, r := range ints {
+			k := max(l, r) // the kinds are in the order of their width
+			for _, name := range []string{"+", "-", "*"} {
+				Register(withScratch(op(name, sig(l, r), types.T(k), intKernel(name, k)), intArith(name, k)))
+			}
+			Register(op("/", sig(l, r), types.T(k), intDiv(k)))
+		}
+		Register(
+			op("%", sig(l, l), types.T(l), Try2(intMod)),
+			op("-", sig(l), types.T(l), intNeg(l)),
+			op("+", sig(l), types.T(l), Fn1(func(a int64) int64 { return a })).total(),
+			op("@", sig(l), types.T(l), intAbs(l)),
+			imm("abs", sig(l), types.T(l), intAbs(l)),
+			imm("mod", sig(l, l), types.T(l), Try2(intMod)),
+			op("&", sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a & b })).total(),
+			op("|", sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a | b })).total(),
+			op("#", sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a ^ b })).total(),
+			op("~", sig(l), types.T(l), Fn1(func(a int64) int64 { return ^a })).total(),
+			op("<<", sig(l, types.Int4), types.T(l), Fn2(shiftLeft(l))).total(),
+			op(">>", sig(l, types.Int4), types.T(l), Fn2(shiftRight(l))).total(),
+		)
+	}
+	floats := []types.Kind{types.Float4, types.Float8}
+	for _, l := range floats {
+		for _, r := range floats {
+			k := max(l, r)
+			for _, name := range []string{"+", "-", "*", "/"} {
+				Register(withScratch(op(name, sig(l, r), types.T(k), floatKernel(name, k)), floatArith(name, k)))
+			}
+		}
+		Register(
+			op("-", sig(l), types.T(l), Fn1(func(a float64) float64 { return -a })).total(),
+			op("+", sig(l), types.T(l), Fn1(func(a float64) float64 { return a })).total(),
+			op("@", sig(l), types.T(l), Fn1(math.Abs)).total(),
+			imm("abs", sig(l), types.T(l), Fn1(math.Abs)).total(),
+		)
+	}
+	Register(
+		op("^", sig(types.Float8, types.Float8), tFloat8, Try2(floatPower)),
+		op("|/", sig(types.Float8), tFloat8, Try1(floatSqrt)),
+		op("||/", sig(types.Float8), tFloat8, Fn1(math.Cbrt)).total(),
+	)
+	for _, name := range []string{"+", "-", "*"} {
+		Register(withScratch(op(name, sig(types.Numeric, types.Numeric), tNumeric, numericOnce(name)), numericKernel(name)).
+			returns(numericRet(name)))
+	}
+	Register(
+		op("/", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericDiv)),
+		op("%", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericMod)),
+		imm("mod", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericMod)),
+		op("^", sig(types.Numeric, types.Numeric), tNumeric, Try2(types.Decimal.Pow)),
+		op("-", sig(types.Numeric), tNumeric, numericSign(false)).returns(sameNumeric).total(),
+		op("+", sig(types.Numeric), tNumeric, Fn1(func(d types.Datum) types.Datum { return d })).returns(sameNumeric).total(),
+		op("@", sig(types.Numeric), tNumeric, numericSign(true)).returns(sameNumeric).total(),
+		imm("abs", sig(types.Numeric), tNumeric, numericSign(true)).returns(sameNumeric).total(),
+	)
+}
+
+// withScratch gives f kernels with memory of their own, besides the one for single calls.
+func withScratch(f Func, kernel func(*plan.Call) Kernel) Func {
+	f.fast.kernel = kernel
+	return f
+}
+
+func intKernel(name string, k types.Kind) Kernel {
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+		return intArith(name, k)(nil)(c, args, sel, n, out)
+	}
+}
+
+func numericOnce(name string) Kernel {
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+		return (&numericArith{name: name}).kernel(c, args, sel, n, out)
+	}
+}
+
+func floatKernel(name string, k types.Kind) Kernel {
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+		return floatArith(name, k)(nil)(c, args, sel, n, out)
+	}
+}
+
+// shiftLeft and shiftRight count modulo the width, as PostgreSQL's C does on x86; the narrow
+// types shift as int32.
+func shiftLeft(k types.Kind) func(a, b int64) int64 {
+	switch k {
+	case types.Int2:
+		return func(a, b int64) int64 { return int64(int16(int32(a) << (uint32(b) & 31))) }
+	case types.Int4:
+		return func(a, b int64) int64 { return int64(int32(a) << (uint32(b) & 31)) }
+	}
+	return func(a, b int64) int64 { return a << (uint64(b) & 63) }
+}
+
+func shiftRight(k types.Kind) func(a, b int64) int64 {
+	mask := uint64(31)
+	if k == types.Int8 {
+		mask = 63
+	}
+	return func(a, b int64) int64 { return a >> (uint64(b) & mask) }
+}
+
+func errFloatOverflow() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
+}
+
+func errFloatUnderflow() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
+}
+
+// floatArith computes in float64, rounds for real, and fails where finite operands give an
+// infinity, or a zero that is not exact.
+func floatArith(name string, k types.Kind) func(*plan.Call) Kernel {
+	single := k == types.Float4
+	return func(*plan.Call) Kernel {
+		var ab, bb []float64
+		return func(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+			o := OutF64(out, n)
+			x, xc := operand(args[0], args[0].Values().F64, &ab, sel, n)
+			y, yc := operand(args[1], args[1].Values().F64, &bb, sel, n)
+			return EachRow(sel, n, func(i int) error {
+				a, b := x[0], y[0]
+				if !xc {
+					a = x[i]
+				}
+				if !yc {
+					b = y[i]
+				}
+				r, err := floatOp(name[0], a, b, single)
+				o[i] = r
+				return err
+			})
+		}
+	}
+}
+
+func floatOp(name byte, a, b float64, single bool) (r float64, err error) {
+	switch name {
+	case '+':
+		r = a + b
+	case '-':
+		r = a - b
+	case '*':
+		r = a * b
+	default:
+		if b == 0 && a == a {
+			return 0, types.ErrDivisionByZero()
+		}
+		r = a / b
+	}
+	if single {
+		r = float64(float32(r))
+	}
+	if math.IsInf(r, 0) && !math.IsInf(a, 0) && !math.IsInf(b, 0) {
+		return 0, errFloatOverflow()
+	}
+	if r == 0 && a != 0 && (name == '*' && b != 0 || name == '/' && !math.IsInf(b, 0)) {
+		return 0, errFloatUnderflow()
+	}
+	return r, nil
+}
+
+func floatSqrt(a float64) (float64, error) {
+	if a < 0 {
+		return 0, sqlerr.New(sqlerr.InvalidPower, "cannot take square root of a negative number")
+	}
+	return math.Sqrt(a), nil
+}
+
+// floatPower is dpow: POSIX pow with PostgreSQL's errors.
+func floatPower(a, b float64) (float64, error) {
+	switch {
+	case a != a:
+		if b == 0 {
+			return 1, nil
+		}
+		return a, nil
+	case b != b:
+		if a == 1 {
+			return 1, nil
+		}
+		return b, nil
+	case a == 0 && b < 0:
+		return 0, sqlerr.New(sqlerr.InvalidPower, "zero raised to a negative power is undefined")
+	case a < 0 && b != math.Floor(b) && !math.IsInf(a, 0) && !math.IsInf(b, 0):
+		return 0, sqlerr.New(sqlerr.InvalidPower, "a negative number raised to a non-integer power yields a complex result")
+	case math.IsInf(a, -1) && b != math.Floor(b):
+		return 0, sqlerr.New(sqlerr.InvalidPower, "a negative number raised to a non-integer power yields a complex result")
+	}
+	r := math.Pow(a, b)
+	if math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return r, nil
+	}
+	if math.IsInf(r, 0) {
+		return 0, errFloatOverflow()
+	}
+	if r == 0 && a != 0 {
+		return 0, errFloatUnderflow()
+	}
+	return r, nil
+}

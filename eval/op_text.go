@@ -1,0 +1,120 @@
+package eval
+
+import (
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func init() {
+	Register(
+		op("||", sig(types.Text, types.Text), tText, Kernel(concatBytes)).total(),
+		op("||", sig(types.Bytea, types.Bytea), tBytea, Kernel(concatBytes)).total(),
+		op("||", sig(types.Text, types.AnyNonArray), tText, Kernel(concatAny)).stable(),
+		op("||", sig(types.AnyNonArray, types.Text), tText, Kernel(concatAny)).stable(),
+		op("~~", sig(types.Text, types.Text), tBool, likeOnce(false, false)).like(false, false),
+		op("!~~", sig(types.Text, types.Text), tBool, likeOnce(true, false)).like(true, false),
+		op("~~*", sig(types.Text, types.Text), tBool, likeOnce(false, true)).like(false, true),
+		op("!~~*", sig(types.Text, types.Text), tBool, likeOnce(true, true)).like(true, true),
+		op("~~", sig(types.Name, types.Text), tBool, likeOnce(false, false)).like(false, false),
+		op("!~~", sig(types.Name, types.Text), tBool, likeOnce(true, false)).like(true, false),
+		op("~~*", sig(types.Name, types.Text), tBool, likeOnce(false, true)).like(false, true),
+		op("!~~*", sig(types.Name, types.Text), tBool, likeOnce(true, true)).like(true, true),
+		op("~~", sig(types.Bpchar, types.Text), tBool, likeOnce(false, false)).like(false, false),
+		op("!~~", sig(types.Bpchar, types.Text), tBool, likeOnce(true, false)).like(true, false),
+		op("~~*", sig(types.Bpchar, types.Text), tBool, likeOnce(false, true)).like(false, true),
+		op("!~~*", sig(types.Bpchar, types.Text), tBool, likeOnce(true, true)).like(true, true),
+		op("~~", sig(types.Bytea, types.Bytea), tBool, likeOnce(false, false)).like(false, false),
+		op("!~~", sig(types.Bytea, types.Bytea), tBool, likeOnce(true, false)).like(true, false),
+		op("^@", sig(types.Text, types.Text), tBool, Fn2(func(s, p string) bool { return len(s) >= len(p) && s[:len(p)] == p })).total(),
+	)
+	for _, k := range []types.Kind{types.Text, types.Name, types.Bpchar} {
+		Register(
+			op("~", sig(k, types.Text), tBool, regexOnce("", false)).regex("", false),
+			op("!~", sig(k, types.Text), tBool, regexOnce("", true)).regex("", true),
+			op("~*", sig(k, types.Text), tBool, regexOnce("i", false)).regex("i", false),
+			op("!~*", sig(k, types.Text), tBool, regexOnce("i", true)).regex("i", true),
+		)
+	}
+}
+
+func concatBytes(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+	OutStr(out, n)
+	a, b := args[0], args[1]
+	eachRow(sel, n, func(i int) {
+		at := len(out.Data)
+		out.Data = append(append(out.Data, a.Bytes(i)...), b.Bytes(i)...)
+		out.Views[i] = vec.View{Off: uint32(at), Len: uint32(len(out.Data) - at)}
+	})
+	return nil
+}
+
+// concatAny joins text with another type's text.
+func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+	OutStr(out, n)
+	o := c.textOptions()
+	eachRow(sel, n, func(i int) {
+		at := len(out.Data)
+		for _, a := range args {
+			if a.Form == types.FormStr && a.Type.Kind != types.Numeric && a.Type.Kind != types.Bytea && a.Type.Kind != types.Bpchar {
+				out.Data = append(out.Data, a.Bytes(i)...)
+			} else {
+				out.Data = appendAsText(out.Data, a.Datum(i), a.Type, o)
+			}
+		}
+		out.Views[i] = vec.View{Off: uint32(at), Len: uint32(len(out.Data) - at)}
+	})
+	return nil
+}
+
+// appendAsText appends what a cast to text gives, which for two types is not their output.
+func appendAsText(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
+	switch t.Kind {
+	case types.Bool:
+		if d.Bool() {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	case types.Bpchar:
+		return append(dst, trimPad([]byte(d.Str()))...)
+	}
+	return types.AppendText(dst, d, t, o)
+}
+
+// textOptions are the session's settings for text.
+func (c *Ctx) textOptions() *types.TextOptions {
+	return &types.TextOptions{
+		Zone: c.Zone, DateStyle: c.DateStyle, IntervalStyle: c.IntervalStyle,
+		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now,
+		ObjectName: func(k types.Kind, oid uint32) (string, bool) {
+			if c.Session == nil {
+				return "", false
+			}
+			return c.Session.ObjectName(catalogOf(k), oid)
+		},
+		ObjectOID: func(k types.Kind, name string) (uint32, bool) {
+			if c.Session == nil {
+				return 0, false
+			}
+			return c.Session.ObjectOID(catalogOf(k), name)
+		},
+	}
+}
+
+// catalogOf is the system catalog behind regclass and its kin.
+func catalogOf(k types.Kind) string {
+	switch k {
+	case types.Regclass:
+		return "pg_class"
+	case types.Regtype:
+		return "pg_type"
+	case types.Regproc:
+		return "pg_proc"
+	case types.Regnamespace:
+		return "pg_namespace"
+	case types.Regoper:
+		return "pg_operator"
+	case types.Regrole:
+		return "pg_authid"
+	}
+	return ""
+}
