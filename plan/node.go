@@ -78,6 +78,7 @@ type PruneReport struct {
 	Bytes, BytesSkipped         int64
 	Rows                        int64 // record count of the files kept, deletes not subtracted
 	DeleteFiles                 int
+	FromMetadata                int  // files whose part of an aggregate came from metadata
 	Off                         bool // lhsql.pruning = off
 }
 
@@ -113,6 +114,8 @@ type VirtualTable interface {
 type Values struct {
 	Cols []Column
 	Rows [][]Expr
+	// From says where rows that the planner made come from, for EXPLAIN: "metadata of t".
+	From string
 }
 
 // Filter keeps the rows for which Pred is true.
@@ -331,6 +334,8 @@ type CTE struct {
 	Cols     []Column // output columns of Plan by position
 	// Materialized: the query says so; else the planner may compute it as often as it likes.
 	Materialized bool
+	// NotMaterialized: the query says so; the planner computes it at each reference.
+	NotMaterialized bool
 }
 
 // With makes CTEs available to Body (and to later CTEs).
