@@ -167,6 +167,9 @@ func (l *leaf) decompress(buf *[]byte, src []byte, size int) ([]byte, error) {
 		}
 		return src, nil
 	}
+	if *buf == nil {
+		*buf = l.r.takeBuffer(size)
+	}
 	b, err := grow(l.r.budget, *buf, size, 0)
 	if err != nil {
 		return nil, err
@@ -519,3 +522,22 @@ func (l *leaf) skipValues(k int) error {
 
 // levelWidth is the bit width of levels up to n.
 func levelWidth(n int) uint { return uint(bits.Len(uint(n))) }
+
+// release lends the leaf's large buffers to the columns that come after it.
+func (l *leaf) release() {
+	for _, b := range []*[]byte{&l.page, &l.dictBuf, &l.win.own} {
+		if *b != nil {
+			l.r.free = append(l.r.free, *b)
+			*b = nil
+		}
+	}
+}
+
+// Release lends the buffers of columns that will not be used again to those that come after.
+func (r *Reader) Release(cols []Column) {
+	for _, c := range cols {
+		for _, l := range c.leaves() {
+			l.release()
+		}
+	}
+}

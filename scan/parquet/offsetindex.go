@@ -41,31 +41,73 @@ type ColumnIndex struct {
 // maxIndex bounds one index's bytes.
 const maxIndex = 64 << 20
 
-func readIndex(ctx context.Context, f ReaderAt, b *Budget, r Range, what string) ([]byte, error) {
-	if err := checkRange(r, f.Size(), what); err != nil {
-		return nil, err
+// ReadIndexes reads the offset indexes of the leaves of g that have one and, where pages is
+// set for a leaf, its column index, in few reads.
+func ReadIndexes(ctx context.Context, f ReaderAt, g *RowGroup, leaves []int, pages map[int]bool, b *Budget) (Indexes, map[int]*ColumnIndex, error) {
+	type part struct {
+		Range
+		leaf   int
+		column bool
 	}
-	if r.N > maxIndex {
-		return nil, unsupported("%s of %d bytes", what, r.N)
+	var parts []part
+	for _, l := range leaves {
+		c := &g.Columns[l]
+		if c.OffsetIndex.N > 0 && c.OffsetIndex.Off > 0 {
+			parts = append(parts, part{c.OffsetIndex, l, false})
+			if pages[l] && c.ColumnIndex.N > 0 && c.ColumnIndex.Off > 0 {
+				parts = append(parts, part{c.ColumnIndex, l, true})
+			}
+		}
 	}
-	// What is parsed from the bytes takes a multiple of them.
-	if err := b.Reserve(r.N * 24); err != nil {
-		return nil, err
+	for _, p := range parts {
+		if err := checkRange(p.Range, f.Size(), "page index"); err != nil {
+			return nil, nil, err
+		}
+		if p.N > maxIndex {
+			return nil, nil, unsupported("page index of %d bytes", p.N)
+		}
+		// What is parsed from the bytes takes a multiple of them.
+		if err := b.Reserve(p.N * 24); err != nil {
+			return nil, nil, err
+		}
 	}
-	return readRange(ctx, f, b, r.Off, r.N)
-}
-
-// ReadOffsetIndex reads the offset index of column leaf in g; nil, nil: there is none.
-func ReadOffsetIndex(ctx context.Context, f ReaderAt, g *RowGroup, leaf int, b *Budget) (*OffsetIndex, error) {
-	c := &g.Columns[leaf]
-	if c.OffsetIndex.N <= 0 || c.OffsetIndex.Off <= 0 {
-		return nil, nil
+	sort.Slice(parts, func(i, j int) bool { return parts[i].Off < parts[j].Off })
+	offsets, columns := Indexes{}, map[int]*ColumnIndex{}
+	raw := map[int][]byte{}
+	for i := 0; i < len(parts); {
+		lo, hi, j := parts[i].Off, parts[i].Off+parts[i].N, i+1
+		for j < len(parts) && parts[j].Off <= hi+(64<<10) && max(hi, parts[j].Off+parts[j].N)-lo <= maxIndex {
+			hi = max(hi, parts[j].Off+parts[j].N)
+			j++
+		}
+		buf, err := readRange(ctx, f, b, lo, hi-lo)
+		if err != nil {
+			return nil, nil, err
+		}
+		for ; i < j; i++ {
+			p := parts[i]
+			bytes := buf[p.Off-lo : p.Off-lo+p.N]
+			if p.column {
+				raw[p.leaf] = bytes
+				continue
+			}
+			if offsets[p.leaf], err = parseOffsetIndex(bytes, &g.Columns[p.leaf], g.Rows); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
-	buf, err := readIndex(ctx, f, b, c.OffsetIndex, "offset index")
-	if err != nil {
-		return nil, err
+	for l, bytes := range raw {
+		x, err := parseColumnIndex(bytes)
+		if err != nil {
+			return nil, nil, err
+		}
+		// Statistics are a help: where some are missing there are none.
+		if n := len(offsets[l].Pages); len(x.NullPage) == n && len(x.Min) == n && len(x.Max) == n &&
+			(x.Nulls == nil || len(x.Nulls) == n) {
+			columns[l] = x
+		}
 	}
-	return parseOffsetIndex(buf, c, g.Rows)
+	return offsets, columns, nil
 }
 
 func parseOffsetIndex(buf []byte, c *Chunk, rows int64) (*OffsetIndex, error) {
@@ -119,29 +161,6 @@ func readLocation(t *thrift) (p PageLocation) {
 	}
 	t.leave()
 	return p
-}
-
-// ReadColumnIndex reads the column index of column leaf in g, which must have pages pages;
-// nil, nil: there is none, or one that does not fit.
-func ReadColumnIndex(ctx context.Context, f ReaderAt, g *RowGroup, leaf, pages int, b *Budget) (*ColumnIndex, error) {
-	c := &g.Columns[leaf]
-	if c.ColumnIndex.N <= 0 || c.ColumnIndex.Off <= 0 {
-		return nil, nil
-	}
-	buf, err := readIndex(ctx, f, b, c.ColumnIndex, "column index")
-	if err != nil {
-		return nil, err
-	}
-	x, err := parseColumnIndex(buf)
-	if err != nil {
-		return nil, err
-	}
-	// Statistics are a help: without all of them there is none.
-	if len(x.NullPage) != pages || len(x.Min) != pages || len(x.Max) != pages ||
-		x.Nulls != nil && len(x.Nulls) != pages {
-		return nil, nil
-	}
-	return x, nil
 }
 
 func parseColumnIndex(buf []byte) (*ColumnIndex, error) {
