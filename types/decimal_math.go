@@ -22,9 +22,20 @@ func (d Decimal) Sqrt() (Decimal, error) {
 	weight, _ := d.base10000()
 	sweight := (weight+1)*4/2 - 1
 	scale := clampScale(minSigDigits-sweight, d)
+	return d.SqrtScale(scale), nil
+}
+
+// SqrtScale is the square root of a finite d ≥ 0 rounded to scale digits after the point.
+func (d Decimal) SqrtScale(scale int) Decimal {
 	// One digit more than wanted; a root is exact or irrational, so that digit decides alone.
-	z := new(big.Int).Mul(d.Coef(), bigPow10(2*(scale+1)-int(d.scale)))
-	return DecimalFromBig(z.Sqrt(z), scale+1).rescale(scale, false), nil
+	shift := 2*(scale+1) - int(d.scale)
+	z := new(big.Int)
+	if shift >= 0 {
+		z.Mul(d.Coef(), bigPow10(shift))
+	} else {
+		z.Quo(d.Coef(), bigPow10(-shift))
+	}
+	return DecimalFromBig(z.Sqrt(z), scale+1).rescale(scale, false)
 }
 
 // decimalBits is enough precision for n decimal digits and some to spare.

@@ -1,0 +1,77 @@
+package eval
+
+import (
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func init() {
+	array := &AggImpl{Ordered: true, New: func(_ *Ctx, call AggCall) (AggState, error) {
+		return &arrayAgg{collected: newCollected(call.Args[0])}, nil
+	}}
+	toArray := func(args []types.Type) (types.Type, error) { return types.ArrayOf(args[0]), nil }
+	Register(
+		imm("array_agg", sig(types.AnyNonArray), tAnyArray, array).returns(toArray).nonStrict(),
+		imm("array_agg", sig(types.AnyArray), tAnyArray, array).returns(toArray).nonStrict(),
+	)
+}
+
+// collected keeps the values of all groups in the order in which they came.
+type collected struct {
+	all  *vec.Appender
+	rows [][]uint32 // by group: which of all
+	n    int64
+}
+
+func newCollected(t types.Type) collected { return collected{all: vec.NewAppender(t)} }
+
+func (s *collected) Grow(n int)   { s.rows = grow(s.rows, n) }
+func (s *collected) Bytes() int64 { return s.all.Bytes() + int64(cap(s.rows))*24 + s.n*6 }
+
+func (s *collected) add(v *vec.Vector, i int, g uint32) {
+	s.rows[g] = append(s.rows[g], uint32(s.all.Len()))
+	s.all.Append(v, i)
+	s.n++
+}
+
+func (s *collected) merge(o *collected, into []uint32) {
+	v := o.all.Vector()
+	for i, g := range into {
+		for _, r := range o.rows[i] {
+			s.add(v, int(r), g)
+		}
+	}
+}
+
+// arrayAgg is array_agg, NULLs included; no rows make NULL.
+type arrayAgg struct{ collected }
+
+func (s *arrayAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	return eachGrouped(nil, sel, rows, groups, func(i int, g uint32) error {
+		s.add(args[0], i, g)
+		return nil
+	})
+}
+
+func (s *arrayAgg) Merge(other AggState, into []uint32) error {
+	s.merge(&other.(*arrayAgg).collected, into)
+	return nil
+}
+
+func (s *arrayAgg) Result(from, to int, out *vec.Vector) error {
+	n := to - from
+	child := vec.NewAppender(out.Type.Elem())
+	out.Form, out.Offsets = types.FormList, make([]uint32, n+1)
+	v := s.all.Vector()
+	for i := 0; i < n; i++ {
+		if len(s.rows[from+i]) == 0 {
+			NullOut(out, i, n)
+		}
+		for _, r := range s.rows[from+i] {
+			child.Append(v, int(r))
+		}
+		out.Offsets[i+1] = uint32(child.Len())
+	}
+	out.Child = child.Vector()
+	return nil
+}

@@ -1,0 +1,208 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func init() {
+	Register(
+		imm("sum", sig(types.Int2), tInt8, agg(newSum)),
+		imm("sum", sig(types.Int4), tInt8, agg(newSum)),
+		imm("sum", sig(types.Int8), tNumeric, agg(newSum)),
+		imm("sum", sig(types.Numeric), tNumeric, agg(newSum)).returns(sumType),
+		imm("sum", sig(types.Float4), tFloat4, agg(newFloatSum)),
+		imm("sum", sig(types.Float8), tFloat8, agg(newFloatSum)),
+		imm("sum", sig(types.Interval), tInterval, agg(newIntervalSum)),
+		imm("avg", sig(types.Int2), tNumeric, agg(newAvg)),
+		imm("avg", sig(types.Int4), tNumeric, agg(newAvg)),
+		imm("avg", sig(types.Int8), tNumeric, agg(newAvg)),
+		imm("avg", sig(types.Numeric), tNumeric, agg(newAvg)),
+		imm("avg", sig(types.Float4), tFloat8, agg(newFloatMoments(momentAvg))),
+		imm("avg", sig(types.Float8), tFloat8, agg(newFloatMoments(momentAvg))),
+		imm("avg", sig(types.Interval), tInterval, agg(newIntervalAvg)),
+	)
+}
+
+// sumType: decimals of one scale add up to decimals of that scale, with room for 10¹⁹ rows.
+func sumType(args []types.Type) (types.Type, error) {
+	if t := args[0]; t.Kind == types.Numeric && t.Fixed {
+		return types.FixedNumeric(min(int(t.Prec)+19, 1000), int(t.Scale)), nil
+	}
+	return tNumeric, nil
+}
+
+// sumState is sum and avg of integers and numerics.
+type sumState struct {
+	exactSum
+	avg bool
+}
+
+func scaleOf(t types.Type) int {
+	if t.Kind == types.Numeric && t.Fixed {
+		return int(t.Scale)
+	}
+	return 0
+}
+
+func newSum(call AggCall) AggState {
+	return &sumState{exactSum: exactSum{scale: scaleOf(call.Args[0])}}
+}
+func newAvg(call AggCall) AggState {
+	return &sumState{exactSum: exactSum{scale: scaleOf(call.Args[0])}, avg: true}
+}
+
+func (s *sumState) Grow(n int)   { s.grow(n) }
+func (s *sumState) Bytes() int64 { return s.bytes() }
+
+func (s *sumState) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	return s.update(args[0], sel, rows, groups)
+}
+
+func (s *sumState) Merge(other AggState, into []uint32) error {
+	s.merge(&other.(*sumState).exactSum, into)
+	return nil
+}
+
+func (s *sumState) Result(from, to int, out *vec.Vector) error {
+	return putResults(from, to, out, func(g int) (types.Datum, error) {
+		n := s.cells[g].n
+		if n == 0 {
+			return types.Null, nil
+		}
+		t := s.total(g)
+		if s.avg {
+			var err error
+			if t, err = t.Div(types.DecimalFromInt64(n)); err != nil {
+				return types.Null, err
+			}
+		}
+		return t.Datum(out.Type)
+	})
+}
+
+func errFloatOverflow() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
+}
+
+// floatSum is sum of floats: a real adds up as a real.
+type floatSum struct {
+	sum  []float64
+	seen []bool
+	real bool
+}
+
+func newFloatSum(call AggCall) AggState { return &floatSum{real: call.Ret.Kind == types.Float4} }
+
+func (s *floatSum) Grow(n int)   { s.sum, s.seen = grow(s.sum, n), grow(s.seen, n) }
+func (s *floatSum) Bytes() int64 { return int64(cap(s.sum))*8 + int64(cap(s.seen)) }
+
+func (s *floatSum) add(g uint32, x float64) error {
+	r := s.sum[g] + x
+	if s.real {
+		r = float64(float32(r))
+	}
+	if math.IsInf(r, 0) && !math.IsInf(x, 0) && !math.IsInf(s.sum[g], 0) {
+		return errFloatOverflow()
+	}
+	s.sum[g], s.seen[g] = r, true
+	return nil
+}
+
+func (s *floatSum) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	v := args[0]
+	vals := v.Values().F64
+	if v.Enc == vec.Flat && v.Valid == nil && sel == nil && groups == nil && !s.real && rows > 0 {
+		sum, inf := s.sum[0], false
+		for _, x := range vals[:rows] {
+			sum += x
+			inf = inf || x-x != 0 // an infinity or NaN came in
+		}
+		if math.IsInf(sum, 0) && !inf && !math.IsInf(s.sum[0], 0) {
+			return errFloatOverflow()
+		}
+		if !inf {
+			s.sum[0], s.seen[0] = sum, true
+			return nil
+		}
+	}
+	return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error { return s.add(g, vals[v.Row(i)]) })
+}
+
+func (s *floatSum) Merge(other AggState, into []uint32) error {
+	o := other.(*floatSum)
+	for i, g := range into {
+		if o.seen[i] {
+			if err := s.add(g, o.sum[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *floatSum) Result(from, to int, out *vec.Vector) error {
+	copy(OutF64(out, to-from), s.sum[from:to])
+	for g := from; g < to; g++ {
+		if !s.seen[g] {
+			NullOut(out, g-from, to-from)
+		}
+	}
+	return nil
+}
+
+// intervalSum is sum and avg of intervals.
+type intervalSum struct {
+	sum []types.IntervalValue
+	n   []int64
+	avg bool
+}
+
+func newIntervalSum(AggCall) AggState { return &intervalSum{} }
+func newIntervalAvg(AggCall) AggState { return &intervalSum{avg: true} }
+
+func (s *intervalSum) Grow(n int)   { s.sum, s.n = grow(s.sum, n), grow(s.n, n) }
+func (s *intervalSum) Bytes() int64 { return int64(cap(s.sum))*16 + int64(cap(s.n))*8 }
+
+func (s *intervalSum) add(g uint32, v types.IntervalValue, n int64) (err error) {
+	s.sum[g], err = s.sum[g].Add(v)
+	s.n[g] += n
+	return err
+}
+
+func (s *intervalSum) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	v := args[0]
+	f := v.Values()
+	return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error {
+		return s.add(g, types.IntervalOf(f.W128[v.Row(i)]), 1)
+	})
+}
+
+func (s *intervalSum) Merge(other AggState, into []uint32) error {
+	o := other.(*intervalSum)
+	for i, g := range into {
+		if err := s.add(g, o.sum[i], o.n[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *intervalSum) Result(from, to int, out *vec.Vector) error {
+	return putResults(from, to, out, func(g int) (types.Datum, error) {
+		if s.n[g] == 0 {
+			return types.Null, nil
+		}
+		v := s.sum[g]
+		if s.avg {
+			var err error
+			if v, err = v.Div(float64(s.n[g])); err != nil {
+				return types.Null, err
+			}
+		}
+		return types.NewW128(v.W128()), nil
+	})
+}

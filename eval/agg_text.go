@@ -1,0 +1,195 @@
+package eval
+
+import (
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func init() {
+	ordered := func(f func(c *Ctx, call AggCall) AggState) *AggImpl {
+		return &AggImpl{Ordered: true, New: func(c *Ctx, call AggCall) (AggState, error) { return f(c, call), nil }}
+	}
+	joined := ordered(func(*Ctx, AggCall) AggState { return &stringAgg{} })
+	list := func(jsonb bool) *AggImpl {
+		return ordered(func(c *Ctx, call AggCall) AggState {
+			return &jsonAgg{jsonb: jsonb, opts: sessionText(c), types: call.Args}
+		})
+	}
+	Register(
+		imm("string_agg", sig(types.Text, types.Text), tText, joined).nonStrict(),
+		imm("string_agg", sig(types.Bytea, types.Bytea), tBytea, joined).nonStrict(),
+		stable("json_agg", sig(types.AnyElement), tJSON, list(false)).nonStrict(),
+		stable("jsonb_agg", sig(types.AnyElement), tJSONB, list(true)).nonStrict(),
+		stable("json_object_agg", sig(types.Any, types.Any), tJSON, list(false)).nonStrict(),
+		stable("jsonb_object_agg", sig(types.Any, types.Any), tJSONB, list(true)).nonStrict(),
+	)
+}
+
+// pieces builds one text per group.
+type pieces struct {
+	buf  [][]byte
+	seen []bool
+	held int64
+}
+
+func (s *pieces) Grow(n int)   { s.buf, s.seen = grow(s.buf, n), grow(s.seen, n) }
+func (s *pieces) Bytes() int64 { return s.held + int64(cap(s.buf))*24 + int64(cap(s.seen)) }
+
+func (s *pieces) set(g uint32, b []byte) {
+	s.held += int64(cap(b) - cap(s.buf[g]))
+	s.buf[g], s.seen[g] = b, true
+}
+
+// stringAgg joins values; each row's separator stands before its value, the first's is not
+// used. To merge, the first separator of each group is kept.
+type stringAgg struct {
+	pieces
+	first [][]byte
+}
+
+func (s *stringAgg) Grow(n int) {
+	s.pieces.Grow(n)
+	s.first = grow(s.first, n)
+}
+
+func (s *stringAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	v, sep := args[0], args[1]
+	return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error {
+		var by []byte
+		if !sep.Null(i) {
+			by = sep.Bytes(i)
+		}
+		b := s.buf[g]
+		if s.seen[g] {
+			b = append(b, by...)
+		} else {
+			s.first[g] = append([]byte(nil), by...)
+		}
+		b = append(b, v.Bytes(i)...)
+		if len(b) > maxText {
+			return errTooLong()
+		}
+		s.set(g, b)
+		return nil
+	})
+}
+
+// maxText is PostgreSQL's limit of one value.
+const maxText = 1<<30 - 1
+
+func errTooLong() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "a value cannot be larger than 1 GB")
+}
+
+func (s *stringAgg) Merge(other AggState, into []uint32) error {
+	o := other.(*stringAgg)
+	for i, g := range into {
+		if !o.seen[i] {
+			continue
+		}
+		b := s.buf[g]
+		if s.seen[g] {
+			b = append(b, o.first[i]...)
+		} else {
+			s.first[g] = o.first[i]
+		}
+		s.set(g, append(b, o.buf[i]...))
+	}
+	return nil
+}
+
+func (s *stringAgg) Result(from, to int, out *vec.Vector) error {
+	OutStr(out, to-from)
+	for g := from; g < to; g++ {
+		PutBytes(out, g-from, s.buf[g])
+	}
+	nullUnseen(s.seen, from, to, out)
+	return nil
+}
+
+// jsonAgg is json_agg of one argument and json_object_agg of two, and their jsonb kin.
+type jsonAgg struct {
+	pieces
+	jsonb bool
+	opts  *types.TextOptions
+	types []types.Type
+}
+
+func (s *jsonAgg) object() bool { return len(s.types) == 2 }
+
+func (s *jsonAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	last := len(args) - 1
+	return eachGrouped(nil, sel, rows, groups, func(i int, g uint32) error {
+		b := s.buf[g]
+		value, t := args[last].Datum(i), s.types[last]
+		switch {
+		case s.object():
+			if args[0].Null(i) {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "field name must not be null")
+			}
+			if s.seen[g] {
+				b = append(b, ", "...)
+			} else {
+				b = append(b, "{ "...)
+			}
+			key := types.Format(args[0].Datum(i), s.types[0], s.opts)
+			if s.types[0].Kind == types.Bool {
+				key = map[string]string{"t": "true", "f": "false"}[key]
+			}
+			b = types.AppendJSONString(b, key)
+			b = append(b, " : "...)
+		case !s.seen[g]:
+			b = append(b, '[')
+		default:
+			b = append(b, ", "...)
+			// PostgreSQL gives each of several arrays or rows a line of its own.
+			if f := t.Form(); !value.IsNull() && (f == types.FormList || f == types.FormStruct) {
+				b = append(b, "\n "...)
+			}
+		}
+		b = types.AppendJSON(b, value, t, s.opts, s.jsonb)
+		if len(b) > maxText {
+			return errTooLong()
+		}
+		s.set(g, b)
+		return nil
+	})
+}
+
+func (s *jsonAgg) Merge(other AggState, into []uint32) error {
+	o := other.(*jsonAgg)
+	skip := len("[")
+	if s.object() {
+		skip = len("{ ")
+	}
+	for i, g := range into {
+		switch {
+		case !o.seen[i]:
+		case s.seen[g]:
+			b := append(s.buf[g], ", "...)
+			s.set(g, append(b, o.buf[i][skip:]...))
+		default:
+			s.set(g, o.buf[i])
+		}
+	}
+	return nil
+}
+
+func (s *jsonAgg) Result(from, to int, out *vec.Vector) error {
+	end := "]"
+	if s.object() {
+		end = " }"
+	}
+	return putResults(from, to, out, func(g int) (types.Datum, error) {
+		if !s.seen[g] {
+			return types.Null, nil
+		}
+		text := string(s.buf[g]) + end
+		if !s.jsonb {
+			return types.NewStr(text), nil
+		}
+		text, err := types.CanonicalJSON(text)
+		return types.NewStr(text), err
+	})
+}
