@@ -23,8 +23,8 @@ const (
 	cmpGE cmpOp = 6
 )
 
-// holds tells whether the operator is true for a three-way outcome.
-func (o cmpOp) holds(cmp int) bool { return o>>(cmp+1)&1 != 0 }
+// holds tells whether the operator is true for a three-way outcome, of which the sign counts.
+func (o cmpOp) holds(cmp int) bool { return o>>(1+b2i(cmp > 0)-b2i(cmp < 0))&1 != 0 }
 
 // swapped is the operator with its operands exchanged.
 func (o cmpOp) swapped() cmpOp { return o&cmpEQ | o>>2 | o&cmpLT<<2 }

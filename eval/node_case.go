@@ -128,10 +128,10 @@ func (n *coalesceNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, er
 type merger struct {
 	out   vec.Vector
 	valid vec.Bitmap
-	parts []part
+	parts []casePart
 }
 
-type part struct {
+type casePart struct {
 	v   *vec.Vector
 	sel []uint16
 }
@@ -141,7 +141,7 @@ func (m *merger) start() { m.parts = m.parts[:0] }
 // add says that the rows sel are v's. sel stays as it is until finish.
 func (m *merger) add(v *vec.Vector, sel []uint16) {
 	if len(sel) > 0 {
-		m.parts = append(m.parts, part{v, sel})
+		m.parts = append(m.parts, casePart{v, sel})
 	}
 }
 
@@ -151,7 +151,7 @@ func (m *merger) whole(v *vec.Vector, rows int) *vec.Vector {
 	if t.Kind != types.Numeric || v.Form == types.FormStr || t.Fixed && v.Type.Fixed && t.Scale == v.Type.Scale {
 		return v
 	}
-	m.parts = append(m.parts[:0], part{v, copyRows(nil, rows, make([]uint16, rows))})
+	m.parts = append(m.parts[:0], casePart{v, copyRows(nil, rows, make([]uint16, rows))})
 	return m.finish(rows)
 }
 
@@ -219,7 +219,7 @@ func (m *merger) validity(rows int) {
 }
 
 // scatter copies the values of each part to its rows; what NULL rows hold does not matter.
-func scatter[T any](dst []T, parts []part, values func(*vec.Vector) []T) {
+func scatter[T any](dst []T, parts []casePart, values func(*vec.Vector) []T) {
 	for _, p := range parts {
 		src := values(p.v.Values())
 		switch p.v.Enc {
@@ -247,7 +247,7 @@ func (m *merger) wide(dst []types.Int128) {
 	for _, p := range m.parts {
 		f := p.v.Values()
 		if f.Form == types.FormW128 {
-			scatter(dst, []part{p}, func(v *vec.Vector) []types.Int128 { return v.W128 })
+			scatter(dst, []casePart{p}, func(v *vec.Vector) []types.Int128 { return v.W128 })
 			continue
 		}
 		for _, i := range p.sel {
@@ -287,7 +287,7 @@ func (m *merger) strings(rows int) {
 	}
 }
 
-func (m *merger) encode(p part) {
+func (m *merger) encode(p casePart) {
 	out := &m.out
 	for k, i := range p.sel {
 		if p.v.Null(int(i)) {

@@ -236,7 +236,7 @@ func (n *dictNode) answers(c *Ctx, v *vec.Vector, sel []uint16, rows int) error 
 }
 
 func (n *dictNode) askNull(c *Ctx, v *vec.Vector, sel []uint16, rows int) error {
-	if !anyNull(v.Valid, sel, rows) {
+	if !someNull(v.Valid, sel, rows) {
 		return nil
 	}
 	r, err := n.onNull.eval(c, &n.null, nil)
@@ -247,8 +247,8 @@ func (n *dictNode) askNull(c *Ctx, v *vec.Vector, sel []uint16, rows int) error 
 	return nil
 }
 
-// anyNull tells whether some row of sel is NULL.
-func anyNull(valid vec.Bitmap, sel []uint16, rows int) bool {
+// someNull tells whether some row of sel is NULL.
+func someNull(valid vec.Bitmap, sel []uint16, rows int) bool {
 	if sel == nil {
 		return !allValid(valid, rows)
 	}

@@ -114,10 +114,6 @@ func shiftRight(k types.Kind) func(a, b int64) int64 {
 	return func(a, b int64) int64 { return a >> (uint64(b) & mask) }
 }
 
-func errFloatOverflow() error {
-	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
-}
-
 func errFloatUnderflow() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
 }

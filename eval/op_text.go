@@ -51,7 +51,7 @@ func concatBytes(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vecto
 // concatAny joins text with another type's text.
 func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 	OutStr(out, n)
-	o := c.textOptions()
+	o := sessionText(c)
 	eachRow(sel, n, func(i int) {
 		at := len(out.Data)
 		for _, a := range args {
@@ -78,43 +78,4 @@ func appendAsText(dst []byte, d types.Datum, t types.Type, o *types.TextOptions)
 		return append(dst, trimPad([]byte(d.Str()))...)
 	}
 	return types.AppendText(dst, d, t, o)
-}
-
-// textOptions are the session's settings for text.
-func (c *Ctx) textOptions() *types.TextOptions {
-	return &types.TextOptions{
-		Zone: c.Zone, DateStyle: c.DateStyle, IntervalStyle: c.IntervalStyle,
-		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now,
-		ObjectName: func(k types.Kind, oid uint32) (string, bool) {
-			if c.Session == nil {
-				return "", false
-			}
-			return c.Session.ObjectName(catalogOf(k), oid)
-		},
-		ObjectOID: func(k types.Kind, name string) (uint32, bool) {
-			if c.Session == nil {
-				return 0, false
-			}
-			return c.Session.ObjectOID(catalogOf(k), name)
-		},
-	}
-}
-
-// catalogOf is the system catalog behind regclass and its kin.
-func catalogOf(k types.Kind) string {
-	switch k {
-	case types.Regclass:
-		return "pg_class"
-	case types.Regtype:
-		return "pg_type"
-	case types.Regproc:
-		return "pg_proc"
-	case types.Regnamespace:
-		return "pg_namespace"
-	case types.Regoper:
-		return "pg_operator"
-	case types.Regrole:
-		return "pg_authid"
-	}
-	return ""
 }
