@@ -1,0 +1,232 @@
+package bind
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/types"
+)
+
+// AlterAction is one action of ALTER TABLE with what it needs evaluated. The action's other
+// parts (names, transforms, order) are in the statement.
+type AlterAction struct {
+	Column  *CreateColumn // "add column"
+	Type    types.Type    // "alter type"
+	Default *types.Datum  // "set default"
+	Props   map[string]Constant
+	Ref     When // AS OF of CREATE BRANCH and TAG
+	// Call is "execute" with its arguments; Where its predicate.
+	Call *ProcedureCall
+}
+
+// ProcedureCall is CALL, or ALTER TABLE … EXECUTE: arguments evaluated, and a predicate over the
+// columns of Scan.
+type ProcedureCall struct {
+	Name  []string
+	Args  []ProcedureArg
+	Scan  *plan.Scan // set with Where
+	Where plan.Expr
+}
+
+// ProcedureArg is an argument; Name is "" for a positional one.
+type ProcedureArg struct {
+	Name string
+	Constant
+}
+
+func (b *binder) alterTable(s *ast.AlterTable) *Bound {
+	r := &Bound{}
+	rel, err := b.env.Catalog.Relation(b.ctx, TableRef{Parts: s.Name.Parts, NewCol: b.newColID})
+	var missing *lake.NotFound
+	if errors.As(err, &missing) && s.IfExists {
+		return r
+	}
+	b.checkRelation(err, strings.Join(s.Name.Parts, "."), s.Name.Pos)
+	r.Target = rel
+	switch {
+	case s.View && rel.View == nil:
+		b.fail(sqlerr.WrongObjectType, s.Name.Pos, "\"%s\" is not a view", rel.Name)
+	case !s.View && rel.View != nil && !onlyRenames(s.Actions):
+		b.fail(sqlerr.WrongObjectType, s.Name.Pos, "\"%s\" is a view, not a table", rel.Name)
+	case rel.View == nil && rel.Table == nil:
+		b.fail(sqlerr.WrongObjectType, s.Name.Pos, "\"%s\" is a system table and cannot be altered", rel.Name)
+	}
+	b.use(rel, true)
+	// Later actions see the columns that earlier ones add, change or rename: their defaults are
+	// read against the schema as it is by then.
+	schema := altered{b: b, rel: rel}
+	if rel.TableSchema != nil {
+		schema.fields = append([]lake.Field(nil), rel.TableSchema.Fields...)
+	}
+	for i := range s.Actions {
+		r.Alter = append(r.Alter, b.alterAction(&s.Actions[i], &schema))
+	}
+	return r
+}
+
+func onlyRenames(actions []ast.AlterAction) bool {
+	for _, a := range actions {
+		if a.Op != "rename" && a.Op != "set schema" {
+			return false
+		}
+	}
+	return true
+}
+
+// altered is the table's schema as the actions so far leave it, as far as types go.
+type altered struct {
+	b      *binder
+	rel    *Relation
+	fields []lake.Field
+}
+
+func (a *altered) find(n ast.Name) *lake.Field {
+	fields := a.fields
+	var f *lake.Field
+	for _, p := range n.Parts {
+		f = nil
+		for i := range fields {
+			if a.b.d.SameName(fields[i].Name, p) {
+				f = &fields[i]
+			}
+		}
+		if f == nil {
+			a.b.fail(sqlerr.UndefinedColumn, n.Pos, "column \"%s\" of relation \"%s\" does not exist", strings.Join(n.Parts, "."), a.rel.Name)
+		}
+		fields = f.Children
+	}
+	return f
+}
+
+func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
+	out := AlterAction{Props: b.props(a.Props)}
+	switch a.Op {
+	case "add column":
+		if a.Def != nil {
+			c := b.columnDef(a.Def)
+			out.Column = &c
+			if len(a.Column.Parts) < 2 {
+				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type})
+			}
+		}
+	case "alter type":
+		out.Type = b.typeOf(a.Type)
+		schema.find(a.Column).Type = out.Type
+	case "set default":
+		out.Default = b.defaultValue(a.Default, schema.find(a.Column))
+	case "rename column":
+		f := schema.find(a.Column)
+		f.Name = a.NewName
+	case "drop column":
+		if !a.IfExists {
+			schema.find(a.Column)
+		}
+	case "set not null", "drop not null", "drop default", "move column", "comment column":
+		schema.find(a.Column)
+	case "execute":
+		out.Call = b.procedureCall(a.Proc.Name.Parts, a.Proc.Args, a.Where, schema.rel)
+	}
+	if a.Ref != nil && a.Ref.AsOf != nil {
+		out.Ref = b.when(a.Ref.AsOf, nil)
+	}
+	return out
+}
+
+func (b *binder) procedure(s *ast.Procedure) *Bound {
+	return &Bound{Call: b.procedureCall(s.Name.Parts, s.Args, s.Where, nil)}
+}
+
+// procedureCall evaluates the arguments. The predicate of CALL, whose table is an argument, is
+// left to the procedure: only it knows which table is meant.
+func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, rel *Relation) *ProcedureCall {
+	c := &ProcedureCall{Name: name}
+	for _, a := range args {
+		var v Constant
+		if id, ok := a.Expr.(*ast.Ident); ok {
+			v = Constant{Value: types.NewStr(strings.Join(id.Parts, ".")), Typ: types.T(types.Text), Pos: id.Pos}
+		} else {
+			v = b.constant(nil, a.Expr, types.Type{}, inConstant)
+		}
+		c.Args = append(c.Args, ProcedureArg{Name: a.Name, Constant: v})
+	}
+	if where == nil {
+		return c
+	}
+	if rel == nil {
+		rel = b.procedureTable(c)
+	}
+	if rel == nil || rel.Table == nil {
+		b.fail(sqlerr.FeatureNotSupported, leftmost(where), "WHERE needs a table as the first argument")
+	}
+	lv := newLevel(nil)
+	c.Scan = b.scan(rel, "")
+	it := b.addLeaf(lv, c.Scan, rel.Name, ast.Alias{}, leftmost(where))
+	it.table = ""
+	lv.items = []*item{it}
+	lv.kind = inWhere
+	c.Where = b.condition(lv, where, "WHERE")
+	return c
+}
+
+// procedureTable finds the table that a procedure's "table" or first argument names.
+func (b *binder) procedureTable(c *ProcedureCall) *Relation {
+	for i, a := range c.Args {
+		if a.Name == "table" || a.Name == "" && i == 0 {
+			if a.Pending || a.Value.IsNull() || a.Typ.Kind != types.Text {
+				return nil
+			}
+			return b.relation(strings.Split(a.Value.Str(), "."), When{}, a.Pos)
+		}
+	}
+	return nil
+}
+
+// comment resolves the object that COMMENT ON names.
+func (b *binder) comment(s *ast.Comment) *Bound {
+	r := &Bound{}
+	parts := s.Name.Parts
+	switch s.Kind {
+	case "schema":
+		return r
+	case "column":
+		if len(parts) < 2 {
+			b.fail(sqlerr.SyntaxError, s.Name.Pos, "column name must be qualified")
+		}
+	}
+	// table.column, schema.table.column, and table.column.member: the longest name that is a
+	// relation wins.
+	n := len(parts)
+	if s.Kind == "column" {
+		n--
+	}
+	var err error
+	for ; n >= 1; n-- {
+		var rel *Relation
+		rel, err = b.env.Catalog.Relation(b.ctx, TableRef{Parts: parts[:n], NewCol: b.newColID})
+		if err == nil {
+			r.Target = rel
+			break
+		}
+		var missing *lake.NotFound
+		if s.Kind != "column" || !errors.As(err, &missing) {
+			break
+		}
+	}
+	if r.Target == nil {
+		if s.Kind == "column" {
+			parts = parts[:len(parts)-1]
+		}
+		b.checkRelation(err, strings.Join(parts, "."), s.Name.Pos)
+	}
+	b.use(r.Target, true)
+	if s.Kind == "column" && r.Target.TableSchema != nil {
+		a := altered{b: b, rel: r.Target, fields: r.Target.TableSchema.Fields}
+		r.CommentColumn = s.Name.Parts[n:]
+		a.find(ast.Name{Parts: r.CommentColumn, Pos: s.Name.Pos})
+	}
+	return r
+}

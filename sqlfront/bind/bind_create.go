@@ -1,0 +1,186 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/types"
+)
+
+// CreateTable is CREATE TABLE with types, defaults and properties evaluated. What Iceberg
+// allows of it is for lake to say.
+type CreateTable struct {
+	Columns    []CreateColumn
+	PrimaryKey []string // identifier fields, the columns' own PRIMARY KEY included
+	Props      map[string]Constant
+	Like       *Relation
+	// AsColumns: the table takes Bound.Plan's rows; its columns are Columns, by position.
+	As bool
+}
+
+// CreateColumn is a column of CREATE TABLE or ADD COLUMN.
+type CreateColumn struct {
+	Name    string
+	Type    types.Type
+	NotNull bool
+	Default *types.Datum // of Type; nil: none
+	Comment string
+}
+
+func (b *binder) createTable(s *ast.CreateTable) *Bound {
+	if s.Temp {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not supported").
+			WithHint("Use a WITH query, or a table in a scratch schema.").At(s.Pos))
+	}
+	c := &CreateTable{PrimaryKey: append([]string(nil), s.PrimaryKey...), Props: b.props(s.Props)}
+	r := &Bound{Create: c}
+	if s.Like != nil {
+		c.Like = b.relation(s.Like.Parts, b.when(s.Like.AsOf, nil), s.Like.Pos)
+	}
+	for i := range s.Columns {
+		d := &s.Columns[i]
+		if d.PrimaryKey {
+			c.PrimaryKey = append(c.PrimaryKey, d.Name)
+		}
+		if s.As == nil || d.Type.Name != "" {
+			c.Columns = append(c.Columns, b.columnDef(d))
+		} else {
+			c.Columns = append(c.Columns, CreateColumn{Name: d.Name, NotNull: d.NotNull, Comment: d.Comment})
+		}
+	}
+	if s.As != nil {
+		b.createAs(s, r)
+	}
+	seen := map[string]bool{}
+	for _, col := range c.Columns {
+		if seen[col.Name] {
+			b.fail(sqlerr.DuplicateColumn, -1, "column \"%s\" specified more than once", col.Name)
+		}
+		seen[col.Name] = true
+	}
+	for _, k := range c.PrimaryKey {
+		if c.Like == nil && !seen[k] && !strings.Contains(k, ".") {
+			b.fail(sqlerr.UndefinedColumn, -1, "column \"%s\" named in key does not exist", k)
+		}
+	}
+	return r
+}
+
+// createAs binds CREATE TABLE … AS: the columns take the query's names where none are given,
+// and its types; a given type casts.
+func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
+	c := r.Create
+	c.As = true
+	q := b.query(s.As, nil, true)
+	outs := q.outputs()
+	if len(c.Columns) > len(outs) {
+		b.fail(sqlerr.SyntaxError, s.Columns[len(outs)].Pos, "too many column names were specified")
+	}
+	for i, o := range outs {
+		if i >= len(c.Columns) {
+			c.Columns = append(c.Columns, CreateColumn{Name: o.name})
+		}
+		col := &c.Columns[i]
+		if col.Type.Kind == types.Invalid {
+			col.Type = o.typ
+		} else {
+			if !o.typ.Same(col.Type) && !b.d.CanCast(o.typ, col.Type, plan.Assignment) {
+				b.refuseAssign(&lake.Field{Name: col.Name, Type: col.Type}, o.typ, o.pos)
+			}
+			q.coerce(i, col.Type, plan.Assignment)
+		}
+		switch col.Type.Kind {
+		case types.Void, types.Any:
+			b.fail(sqlerr.InvalidTableDefinition, o.pos, "column \"%s\" has pseudo-type %s", col.Name, typeName(col.Type))
+		}
+	}
+	r.Plan = q.build()
+}
+
+func (b *binder) columnDef(d *ast.ColumnDef) CreateColumn {
+	c := CreateColumn{Name: d.Name, Type: b.typeOf(&d.Type), NotNull: d.NotNull || d.PrimaryKey, Comment: d.Comment}
+	if d.Default != nil {
+		c.Default = b.defaultValue(d.Default, &lake.Field{Name: d.Name, Type: c.Type})
+	}
+	return c
+}
+
+// defaultValue evaluates a column's DEFAULT: Iceberg keeps a value, not an expression.
+func (b *binder) defaultValue(e ast.Expr, f *lake.Field) *types.Datum {
+	x := b.constantExpr(nil, e, inConstant)
+	from := x.Type()
+	if from.Kind != types.Unknown && !from.Same(f.Type) && !b.d.CanCast(from, f.Type, plan.Assignment) {
+		b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", f.Name, typeName(f.Type), typeName(from)).
+			WithHint("You will need to rewrite or cast the expression.").At(b.posOf(x)))
+	}
+	if plan.IsVolatile(x) || isStable(x) {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "a default must be a constant: a table's metadata keeps its value").
+			WithHint("Give the value in the INSERT.").At(b.posOf(x)))
+	}
+	c := b.constantValue(b.coerce(x, f.Type, plan.Assignment), b.posOf(x))
+	if c.Pending {
+		b.fail(sqlerr.FeatureNotSupported, c.Pos, "a default cannot be a parameter")
+	}
+	return &c.Value
+}
+
+func isStable(x plan.Expr) bool {
+	found := false
+	plan.WalkExpr(x, func(e plan.Expr) bool {
+		if c, ok := e.(*plan.Call); ok && c.Func.Volatility == plan.Stable && len(c.Args) == 0 {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// props evaluates WITH (…) and TBLPROPERTIES (…). A bare word is its own text.
+func (b *binder) props(in map[string]ast.Expr) map[string]Constant {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]Constant, len(in))
+	for k, e := range in {
+		if e == nil {
+			out[k] = Constant{Typ: types.T(types.Text), Pos: -1}
+			continue
+		}
+		if id, ok := e.(*ast.Ident); ok {
+			out[k] = Constant{Value: types.NewStr(strings.Join(id.Parts, ".")), Typ: types.T(types.Text), Pos: id.Pos}
+			continue
+		}
+		out[k] = b.constant(nil, e, types.Type{}, inConstant)
+	}
+	return out
+}
+
+func (b *binder) createView(s *ast.CreateView) *Bound {
+	if s.Temp {
+		b.fail(sqlerr.FeatureNotSupported, s.Pos, "temporary views are not supported")
+	}
+	n, outs := b.subplan(s.Query, nil)
+	for i, t := range b.params {
+		if t.Kind != types.Unknown || b.paramPos[i] >= 0 {
+			b.fail(sqlerr.FeatureNotSupported, b.paramPos[i], "views must not contain parameters")
+		}
+	}
+	cols := outputColumns(n, outs)
+	if len(s.Columns) > len(cols) {
+		b.fail(sqlerr.SyntaxError, s.Pos, "CREATE VIEW specifies more column names than columns")
+	}
+	seen := map[string]bool{}
+	for i := range cols {
+		if i < len(s.Columns) {
+			cols[i].Name = s.Columns[i]
+		}
+		if seen[cols[i].Name] {
+			b.fail(sqlerr.DuplicateColumn, -1, "column \"%s\" specified more than once", cols[i].Name)
+		}
+		seen[cols[i].Name] = true
+	}
+	return &Bound{ViewColumns: cols}
+}

@@ -1,0 +1,223 @@
+package bind
+
+import (
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/types"
+)
+
+// insert binds INSERT and INSERT OVERWRITE.
+func (b *binder) insert(s *ast.Insert) *Bound {
+	if s.OnConflict {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "INSERT ... ON CONFLICT is not supported: a table has no unique index").
+			WithHint("Use MERGE INTO t USING ... ON ... WHEN MATCHED THEN UPDATE ... WHEN NOT MATCHED THEN INSERT ....").At(s.Pos))
+	}
+	lv := newLevel(nil)
+	var with *withState
+	if s.With != nil {
+		with = b.with(s.With, lv)
+	}
+	rel := b.target(&s.Table)
+	n := &plan.Insert{Target: b.writeTarget(rel, s.Table.Alias.Name), Overwrite: s.Overwrite}
+	fields := rel.TableSchema.Fields
+	values := make([]plan.Expr, len(fields))
+	n.Given = make([]bool, len(fields))
+	for _, p := range s.Partition {
+		i := b.fieldIndex(rel, p.Column.Parts[len(p.Column.Parts)-1], p.Pos)
+		x := b.assign(b.constantExpr(lv, p.Value, inConstant), &fields[i])
+		values[i], n.Given[i] = x, true
+		n.Static = append(n.Static, plan.StaticPartition{FieldID: fields[i].ID, Value: x})
+	}
+
+	columns := b.insertColumns(rel, s.Columns, n.Given)
+	source := b.insertSource(s, lv, rel, columns, len(s.Columns) > 0)
+	for i, c := range source.Columns() {
+		f := columns[i]
+		values[f], n.Given[f] = plan.ColOf(c), true
+	}
+	p := &plan.Project{Input: source}
+	for i := range fields {
+		if values[i] == nil {
+			values[i] = defaultOf(&fields[i])
+		}
+		c := b.newColumn(fields[i].Name, fields[i].Type)
+		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
+		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: values[i]})
+	}
+	n.Source = p
+	if len(s.Returning) > 0 {
+		rlv := newLevel(nil)
+		rlv.ctes = lv.ctes
+		rlv.items = []*item{b.rowItem(rlv, rel, s.Table.Alias.Name, p.Columns())}
+		n.Returning = b.returning(rlv, s.Returning)
+	}
+	return b.writeBound(n, with, len(s.Returning) > 0)
+}
+
+// writeBound puts a WITH clause above a write statement: its CTEs may be read anywhere below.
+func (b *binder) writeBound(n plan.Node, with *withState, returns bool) *Bound {
+	r := &Bound{Plan: with.wrap(n)}
+	if returns {
+		r.Columns = n.Columns()
+	}
+	return r
+}
+
+// insertColumns are the indexes of the fields that an INSERT's source gives, in its order.
+// taken are those that something else gives.
+func (b *binder) insertColumns(rel *Relation, names []ast.Name, taken []bool) []int {
+	var out []int
+	if len(names) == 0 {
+		for i := range rel.TableSchema.Fields {
+			if !taken[i] {
+				out = append(out, i)
+			}
+		}
+		return out
+	}
+	for _, n := range names {
+		if len(n.Parts) > 1 {
+			b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "INSERT into a field of a struct is not supported").
+				WithHint("Give the whole struct, with ROW(...).").At(n.Pos))
+		}
+		i := b.fieldIndex(rel, n.Parts[0], n.Pos)
+		if containsInt(out, i) || taken[i] {
+			b.fail(sqlerr.DuplicateColumn, n.Pos, "column \"%s\" specified more than once", n.Parts[0])
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// insertSource binds what is inserted, giving one column for each of columns (or for the first
+// few of them, where the statement lists none).
+func (b *binder) insertSource(s *ast.Insert, lv *level, rel *Relation, columns []int, explicit bool) plan.Node {
+	fields := rel.TableSchema.Fields
+	if s.Query == nil {
+		return &plan.Values{Rows: [][]plan.Expr{{}}}
+	}
+	if v, ok := s.Query.Body.(*ast.Values); ok && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
+		return b.insertValues(v, lv, fields, columns, explicit)
+	}
+	q := b.query(s.Query, lv, false)
+	outs := q.outputs()
+	b.checkCount(len(outs), columns, explicit, func(i int) int {
+		if i < len(outs) {
+			return outs[i].pos
+		}
+		return s.Pos
+	}, s.Columns)
+	for i, o := range outs {
+		f := &fields[columns[i]]
+		if o.typ.Kind != types.Unknown && !o.typ.Same(f.Type) && !b.d.CanCast(o.typ, f.Type, plan.Assignment) {
+			b.refuseAssign(f, o.typ, o.pos)
+		}
+		q.coerce(i, f.Type, plan.Assignment)
+	}
+	return q.build()
+}
+
+// checkCount compares the number of expressions with the target columns.
+func (b *binder) checkCount(n int, columns []int, explicit bool, pos func(i int) int, names []ast.Name) {
+	if n > len(columns) {
+		b.fail(sqlerr.SyntaxError, pos(len(columns)), "INSERT has more expressions than target columns")
+	}
+	if n < len(columns) && explicit {
+		at := pos(n)
+		if n < len(names) {
+			at = names[n].Pos
+		}
+		b.fail(sqlerr.SyntaxError, at, "INSERT has more target columns than expressions")
+	}
+}
+
+// insertValues binds VALUES row by row straight to the target's types, so that untyped literals
+// of different rows need nothing in common, and DEFAULT is allowed.
+func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, columns []int, explicit bool) plan.Node {
+	vlv := newLevel(lv)
+	vlv.kind = inInsert
+	if len(v.Rows) > 1 {
+		vlv.kind = inValues
+	}
+	width := len(v.Rows[0])
+	out := &plan.Values{}
+	for _, row := range v.Rows {
+		if len(row) != width {
+			b.fail(sqlerr.SyntaxError, leftmost(row[0]), "VALUES lists must all be the same length")
+		}
+		b.checkCount(len(row), columns, explicit, func(i int) int { return leftmost(row[min(i, len(row)-1)]) }, nil)
+		exprs := make([]plan.Expr, len(row))
+		for i, e := range row {
+			exprs[i] = b.assigned(vlv, e, &fields[columns[i]])
+		}
+		out.Rows = append(out.Rows, exprs)
+	}
+	for i := 0; i < width; i++ {
+		f := &fields[columns[i]]
+		out.Cols = append(out.Cols, b.newColumn(f.Name, f.Type))
+	}
+	return out
+}
+
+// assigned binds an expression that becomes a field's value; DEFAULT is its write default.
+func (b *binder) assigned(lv *level, e ast.Expr, f *lake.Field) plan.Expr {
+	if _, ok := e.(*ast.Default); ok {
+		return defaultOf(f)
+	}
+	return b.assign(b.expr(lv, e), f)
+}
+
+// assign converts x to a field's type as assignments do (42804 where there is no such cast).
+func (b *binder) assign(x plan.Expr, f *lake.Field) plan.Expr {
+	from := x.Type()
+	if from.Kind != types.Unknown && !from.Same(f.Type) && !b.canCast(x, f.Type, plan.Assignment) {
+		b.refuseAssign(f, from, b.posOf(x))
+	}
+	return b.coerce(x, f.Type, plan.Assignment)
+}
+
+func (b *binder) refuseAssign(f *lake.Field, from types.Type, pos int) {
+	b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", f.Name, typeName(f.Type), typeName(from)).
+		WithHint("You will need to rewrite or cast the expression.").At(pos))
+}
+
+// defaultOf is a field's write default; NULL where it has none.
+func defaultOf(f *lake.Field) plan.Expr {
+	if f.WriteDefault != nil {
+		return &plan.Const{Value: *f.WriteDefault, Typ: f.Type}
+	}
+	return plan.NullOf(f.Type)
+}
+
+// rowItem is the target as RETURNING sees it.
+func (b *binder) rowItem(lv *level, rel *Relation, alias string, cols []plan.Column) *item {
+	it := &item{name: rel.Name, qual: qualification(rel), relSeen: true, colSeen: true}
+	if alias != "" {
+		it.name, it.table, it.qual = alias, rel.Name, nil
+	}
+	for _, c := range cols {
+		b.own(c, it.name, lv, fromInput)
+		it.cols = append(it.cols, itemCol{name: c.Name, col: c})
+	}
+	return it
+}
+
+// returning binds a RETURNING list.
+func (b *binder) returning(lv *level, items []ast.Item) []plan.Named {
+	lv.kind = inReturning
+	var out []plan.Named
+	for i := range items {
+		for _, t := range b.item(lv, &items[i]) {
+			x := b.known(t.expr)
+			c := b.newColumn(t.name, x.Type())
+			if col, ok := x.(*plan.Col); ok {
+				in := b.cols[col.ID]
+				c.TableOID, c.Attnum = in.TableOID, in.Attnum
+			}
+			out = append(out, plan.Named{Col: c, Expr: x})
+		}
+	}
+	return out
+}

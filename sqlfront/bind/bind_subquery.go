@@ -1,0 +1,94 @@
+package bind
+
+import (
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/types"
+)
+
+// subquery binds a query inside an expression.
+func (b *binder) subquery(lv *level, e *ast.Subquery) plan.Expr {
+	b.enter(e.Pos)
+	defer b.leave()
+	s := &plan.Subquery{Pos: b.at(e.Pos)}
+	// The left side is of the enclosing query and comes first, for errors in reading order.
+	var test []plan.Expr
+	if e.Test != nil {
+		if r, ok := e.Test.(*ast.Row); ok {
+			test = b.elems(lv, r)
+		} else {
+			test = []plan.Expr{b.expr(lv, e.Test)}
+			if r, ok := test[0].(*plan.RowExpr); ok {
+				test = r.Elems
+			}
+		}
+	}
+	n, outs := b.subplan(e.Query, lv)
+	s.Plan = n
+	switch e.Kind {
+	case 'e':
+		s.Kind, s.Typ = plan.ExistsSubquery, types.T(types.Bool)
+		return s
+	case 's', 'r':
+		if len(outs) != 1 {
+			b.fail(sqlerr.SyntaxError, e.Pos, "subquery must return only one column")
+		}
+		t := n.Columns()[0].Type
+		s.Kind, s.Typ = plan.ScalarSubquery, t
+		if e.Kind == 'r' {
+			s.Kind, s.Typ = plan.ArraySubquery, types.ArrayOf(t)
+		}
+		return s
+	}
+	if len(test) < len(outs) {
+		b.fail(sqlerr.SyntaxError, e.Pos, "subquery has too many columns")
+	}
+	if len(test) > len(outs) {
+		b.fail(sqlerr.SyntaxError, e.Pos, "subquery has too few columns")
+	}
+	s.Kind, s.Typ = plan.AnySubquery, types.T(types.Bool)
+	if e.Kind == 'l' {
+		s.Kind = plan.AllSubquery
+	}
+	return b.compareSubquery(s, e, test)
+}
+
+// compareSubquery settles the operators of test op ANY|ALL (query), casting the query's columns
+// where the operator wants other types.
+func (b *binder) compareSubquery(s *plan.Subquery, e *ast.Subquery, test []plan.Expr) plan.Expr {
+	op := e.Op
+	if op == "" {
+		op = "="
+	}
+	if op == "!=" {
+		op = "<>"
+	}
+	if len(test) > 1 && op != "=" && op != "<>" {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "row comparison %s ANY or ALL of a query is not supported", op).
+			WithHint("Write it as EXISTS with a row comparison inside.").At(e.Pos))
+	}
+	cols := s.Plan.Columns()
+	p := &plan.Project{Input: s.Plan}
+	cast := false
+	for i, x := range test {
+		r, err := b.d.ResolveOperator(op, []types.Type{x.Type(), cols[i].Type})
+		b.check(err, e.Pos)
+		if r.Ret.Kind != types.Bool {
+			b.fail(sqlerr.DatatypeMismatch, e.Pos, "row comparison operator must yield type boolean, not type %s", typeName(r.Ret))
+		}
+		s.Test = append(s.Test, b.coerce(x, r.Args[0], plan.Implicit))
+		s.Ops = append(s.Ops, r.Func)
+		y := b.coerce(plan.ColOf(cols[i]), r.Args[1], plan.Implicit)
+		out := cols[i]
+		if !cols[i].Type.Equal(r.Args[1]) {
+			out = b.newColumn(cols[i].Name, r.Args[1])
+			cast = true
+		}
+		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: y})
+	}
+	if cast {
+		s.Plan = p
+	}
+	return s
+}

@@ -1,0 +1,269 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/types"
+)
+
+// targetScan makes the scan of a write's target, with the hidden columns that tell where each
+// row lies, and its item.
+func (b *binder) targetScan(t *ast.TableName, rel *Relation, lv *level) (*plan.Scan, *item, plan.RowAddress) {
+	scan := b.scan(rel, t.Alias.Name)
+	it := b.addLeaf(lv, scan, rel.Name, t.Alias, t.Pos)
+	it.rel = rel
+	if t.Alias.Name == "" {
+		it.table, it.qual = "", qualification(rel)
+	}
+	var a plan.RowAddress
+	a.File = b.hiddenColumn(lv, it, scan, "_file", plan.HiddenFile, types.T(types.Text))
+	a.Pos = b.hiddenColumn(lv, it, scan, "_pos", plan.HiddenPos, types.T(types.Int8))
+	a.SpecID = b.hiddenColumn(lv, it, scan, "_spec_id", plan.HiddenSpecID, types.T(types.Int4))
+	if rel.Table.FormatVersion() >= 3 {
+		a.RowID = b.hiddenColumn(lv, it, scan, "_row_id", plan.HiddenRowID, types.T(types.Int8))
+		a.RowSeq = b.hiddenColumn(lv, it, scan, "_last_updated_sequence_number", plan.HiddenRowSeq, types.T(types.Int8))
+	}
+	return scan, it, a
+}
+
+// writeFrom joins the target with the tables of FROM or USING and filters.
+func (b *binder) writeFrom(lv *level, scan *plan.Scan, it *item, list []ast.TableExpr, where ast.Expr) plan.Node {
+	// FROM's own items cannot refer to the target.
+	it.lateral, it.badLateral = true, true
+	lv.items = []*item{it}
+	from := b.from(list, lv)
+	it.lateral, it.badLateral = false, false
+	var n plan.Node = scan
+	if from != nil {
+		n = &plan.Join{Kind: plan.InnerJoin, Left: scan, Right: from}
+	}
+	if where != nil {
+		lv.kind = inWhere
+		n = &plan.Filter{Input: n, Pred: b.condition(lv, where, "WHERE")}
+	}
+	return n
+}
+
+func (b *binder) update(s *ast.Update) *Bound {
+	lv := newLevel(nil)
+	var with *withState
+	if s.With != nil {
+		with = b.with(s.With, lv)
+	}
+	rel := b.target(&s.Table)
+	n := &plan.Update{Target: b.writeTarget(rel, s.Table.Alias.Name)}
+	var it *item
+	n.Scan, it, n.Address = b.targetScan(&s.Table, rel, lv)
+	n.Source = b.writeFrom(lv, n.Scan, it, s.From, s.Where)
+	lv.kind = inUpdate
+	set := &setList{b: b, lv: lv, rel: rel, it: it, source: &n.Source}
+	set.all(s.Set)
+	n.Values, n.Changed = set.row()
+	n.Source = b.withExtras(lv, n.Source)
+	n.Row = b.rowColumns(rel)
+	if len(s.Returning) > 0 {
+		old := lv.items
+		lv.items = append([]*item{b.rowItem(lv, rel, s.Table.Alias.Name, n.Row)}, old[1:]...)
+		n.Returning = b.returning(lv, s.Returning)
+	}
+	return b.writeBound(n, with, len(s.Returning) > 0)
+}
+
+func (b *binder) rowColumns(rel *Relation) []plan.Column {
+	var out []plan.Column
+	for i, f := range rel.TableSchema.Fields {
+		c := b.newColumn(f.Name, f.Type)
+		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
+		out = append(out, c)
+	}
+	return out
+}
+
+func (b *binder) delete(s *ast.Delete) *Bound {
+	lv := newLevel(nil)
+	var with *withState
+	if s.With != nil {
+		with = b.with(s.With, lv)
+	}
+	rel := b.target(&s.Table)
+	n := &plan.Delete{Target: b.writeTarget(rel, s.Table.Alias.Name)}
+	var it *item
+	n.Scan, it, n.Address = b.targetScan(&s.Table, rel, lv)
+	n.Source = b.writeFrom(lv, n.Scan, it, s.Using, s.Where)
+	if len(s.Returning) > 0 {
+		n.Returning = b.returning(lv, s.Returning)
+	}
+	n.Source = b.withExtras(lv, n.Source)
+	return b.writeBound(n, with, len(s.Returning) > 0)
+}
+
+// setList gathers the assignments of an UPDATE or of a MERGE arm.
+type setList struct {
+	b   *binder
+	lv  *level
+	rel *Relation
+	it  *item // the target's old row
+	// source is what SET (a, b) = (SELECT …) joins its query to; nil: not supported here.
+	source *plan.Node
+
+	values []plan.Expr // by field; nil: not assigned
+	nested map[int][]nestedSet
+}
+
+// nestedSet is SET s.f.g = v.
+type nestedSet struct {
+	path  []string
+	value plan.Expr
+	pos   int
+}
+
+func (l *setList) all(items []ast.SetItem) {
+	l.values = make([]plan.Expr, len(l.rel.TableSchema.Fields))
+	l.nested = map[int][]nestedSet{}
+	for i := range items {
+		s := &items[i]
+		if len(s.Columns) == 0 {
+			l.one(s.Column, func(f *lake.Field) plan.Expr { return l.b.assigned(l.lv, s.Value, f) })
+			continue
+		}
+		l.several(s)
+	}
+}
+
+// several is SET (a, b) = (x, y), = ROW(x, y) or = (SELECT x, y …).
+func (l *setList) several(s *ast.SetItem) {
+	b := l.b
+	if r, ok := s.Value.(*ast.Row); ok {
+		if len(r.Elems) != len(s.Columns) {
+			b.fail(sqlerr.SyntaxError, s.Pos, "number of columns does not match number of values")
+		}
+		for i, c := range s.Columns {
+			l.one(c, func(f *lake.Field) plan.Expr { return b.assigned(l.lv, r.Elems[i], f) })
+		}
+		return
+	}
+	q, ok := s.Value.(*ast.Subquery)
+	if !ok || q.Kind != 's' {
+		if len(s.Columns) == 1 {
+			l.one(s.Columns[0], func(f *lake.Field) plan.Expr { return b.assigned(l.lv, s.Value, f) })
+			return
+		}
+		b.fail(sqlerr.FeatureNotSupported, leftmost(s.Value), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+	}
+	if l.source == nil {
+		b.fail(sqlerr.FeatureNotSupported, q.Pos, "a query for several columns is not supported here")
+	}
+	sub, outs := b.subplan(q.Query, l.lv)
+	if len(outs) != len(s.Columns) {
+		b.fail(sqlerr.SyntaxError, q.Pos, "number of columns does not match number of values")
+	}
+	// One row of the query for each row that is updated; none gives NULLs.
+	*l.source = &plan.Apply{Kind: plan.SingleJoin, Left: *l.source, Right: sub}
+	for i, c := range s.Columns {
+		col := sub.Columns()[i]
+		l.one(c, func(f *lake.Field) plan.Expr { return b.assign(b.mark(plan.ColOf(col), outs[i].pos), f) })
+	}
+}
+
+// one assigns to a column or to a field inside it.
+func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
+	b := l.b
+	parts := n.Parts
+	fields := l.rel.TableSchema.Fields
+	// SET t.a = …, as Spark writes MERGE: the target's name in front means nothing, unless there
+	// is a column of that name.
+	if len(parts) > 1 && b.d.SameName(parts[0], l.it.name) && !hasField(b.d, fields, parts[0]) {
+		parts = parts[1:]
+	}
+	i := b.fieldIndex(l.rel, parts[0], n.Pos)
+	if l.values[i] != nil || len(parts) == 1 && len(l.nested[i]) > 0 {
+		b.fail(sqlerr.SyntaxError, n.Pos, "multiple assignments to same column \"%s\"", fields[i].Name)
+	}
+	if len(parts) == 1 {
+		l.values[i] = value(&fields[i])
+		return
+	}
+	f := &fields[i]
+	for _, p := range parts[1:] {
+		f = l.child(f, p, n.Pos)
+	}
+	for _, o := range l.nested[i] {
+		a, c := strings.Join(o.path, "."), strings.Join(parts[1:], ".")
+		if a == c || strings.HasPrefix(a, c+".") || strings.HasPrefix(c, a+".") {
+			b.fail(sqlerr.SyntaxError, n.Pos, "multiple assignments to same column \"%s\"", strings.Join(parts, "."))
+		}
+	}
+	l.nested[i] = append(l.nested[i], nestedSet{path: parts[1:], value: value(f), pos: n.Pos})
+}
+
+func hasField(d *Dialect, fields []lake.Field, name string) bool {
+	for i := range fields {
+		if d.SameName(fields[i].Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *setList) child(f *lake.Field, name string, pos int) *lake.Field {
+	if f.Type.Kind != types.Struct {
+		l.b.fail(sqlerr.DatatypeMismatch, pos, "cannot assign to field \"%s\" of column \"%s\" because its type %s is not a composite type",
+			name, f.Name, typeName(f.Type))
+	}
+	for i := range f.Children {
+		if l.b.d.SameName(f.Children[i].Name, name) {
+			return &f.Children[i]
+		}
+	}
+	l.b.fail(sqlerr.UndefinedColumn, pos, "cannot assign to field \"%s\" of column \"%s\" because there is no such column in data type %s",
+		name, f.Name, typeName(f.Type))
+	return nil
+}
+
+// row is the whole new row.
+func (l *setList) row() (values []plan.Expr, changed []bool) {
+	fields := l.rel.TableSchema.Fields
+	values, changed = make([]plan.Expr, len(fields)), make([]bool, len(fields))
+	for i := range fields {
+		old := plan.ColOf(l.it.cols[i].col)
+		switch {
+		case l.values[i] != nil:
+			values[i], changed[i] = l.values[i], true
+		case len(l.nested[i]) > 0:
+			values[i], changed[i] = l.rebuild(old, fields[i].Type, l.nested[i]), true
+		default:
+			values[i] = old
+		}
+	}
+	return values, changed
+}
+
+// rebuild makes a struct anew with some members replaced. A NULL struct becomes one whose other
+// members are NULL, as in PostgreSQL.
+func (l *setList) rebuild(old plan.Expr, t types.Type, sets []nestedSet) plan.Expr {
+	row := &plan.RowExpr{Typ: t}
+	for i, f := range t.Fields() {
+		var member plan.Expr = &plan.FieldOf{X: old, Index: i, Typ: f.Type}
+		var deeper []nestedSet
+		for _, s := range sets {
+			if !l.b.d.SameName(s.path[0], f.Name) {
+				continue
+			}
+			if len(s.path) == 1 {
+				member = s.value
+				deeper = nil
+				break
+			}
+			deeper = append(deeper, nestedSet{path: s.path[1:], value: s.value, pos: s.pos})
+		}
+		if len(deeper) > 0 {
+			member = l.rebuild(member, f.Type, deeper)
+		}
+		row.Elems = append(row.Elems, member)
+	}
+	return row
+}
