@@ -158,7 +158,12 @@ func FormatConst(d types.Datum, t types.Type) string {
 		return "NULL"
 	}
 	switch t.Kind {
-	case types.Int2, types.Int4, types.Int8, types.Bool, types.Numeric, types.Float4, types.Float8:
+	case types.Bool:
+		if d.Bool() {
+			return "true"
+		}
+		return "false"
+	case types.Int2, types.Int4, types.Int8, types.Numeric, types.Float4, types.Float8:
 		return types.Format(d, t, nil)
 	case types.Text, types.Unknown:
 		return quote(types.Format(d, t, nil)) + "::text"

@@ -112,8 +112,29 @@ func newExplainer(n plan.Node, o ExplainOptions) *explainer {
 				x.qual[c.ID] = scanName(s) + "." + c.Name
 			}
 		}
+		x.inherit(n)
 	}
 	return x
+}
+
+// inherit qualifies columns that are a scan's column under a new identity.
+func (x *explainer) inherit(n plan.Node) {
+	for _, in := range n.Inputs() {
+		x.inherit(in)
+	}
+	var list []plan.Named
+	switch n := n.(type) {
+	case *plan.Project:
+		list = n.Exprs
+	case *plan.Aggregate:
+		list = n.Groups
+	}
+	for _, e := range list {
+		c, ok := e.Expr.(*plan.Col)
+		if q := x.qual[e.Col.ID]; ok && q == "" && c.Name == e.Col.Name && x.qual[c.ID] != "" {
+			x.qual[e.Col.ID] = x.qual[c.ID]
+		}
+	}
 }
 
 func scanName(s *plan.Scan) string {

@@ -82,7 +82,7 @@ func joinKey(t plan.Expr, l, r plan.ColSet) (a, b plan.Expr, safe, ok bool) {
 // to probe with that side, unless the other is far larger. Mark, single and full joins build
 // the right side always.
 func buildLeft(j *plan.Join, est *estimator) bool {
-	l, r := est.of(j.Left), est.of(j.Right)
+	l, r := max(1, est.of(j.Left)), max(1, est.of(j.Right))
 	if j.Method != plan.HashJoin {
 		return false
 	}

@@ -136,8 +136,13 @@ func truncated(src types.Type, w int64, v types.Datum) (lo, hi types.Datum, ok b
 	}
 	switch {
 	case src.IsInteger() || src.Kind == types.Numeric && v.Form() == types.FormI64:
-		if v.Int() > math.MaxInt64-(w-1) {
-			return v, types.Null, true
+		// The truncation of values within w of the least one overflows, and wraps to the top.
+		top := int64(math.MaxInt64)
+		if src.Kind == types.Int4 {
+			top = math.MaxInt32
+		}
+		if w > top || v.Int() > top-(w-1) {
+			return types.Null, types.Null, false
 		}
 		return v, types.NewInt(v.Int() + w - 1), true
 	case src.Kind == types.Numeric && v.Form() == types.FormW128:
