@@ -67,19 +67,12 @@ func (s *stringAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []
 			s.first[g] = append([]byte(nil), by...)
 		}
 		b = append(b, v.Bytes(i)...)
-		if len(b) > maxText {
+		if len(b) > maxString {
 			return errTooLong()
 		}
 		s.set(g, b)
 		return nil
 	})
-}
-
-// maxText is PostgreSQL's limit of one value.
-const maxText = 1<<30 - 1
-
-func errTooLong() error {
-	return sqlerr.New(sqlerr.ProgramLimitExceeded, "a value cannot be larger than 1 GB")
 }
 
 func (s *stringAgg) Merge(other AggState, into []uint32) error {
@@ -149,7 +142,7 @@ func (s *jsonAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []ui
 			}
 		}
 		b = types.AppendJSON(b, value, t, s.opts, s.jsonb)
-		if len(b) > maxText {
+		if len(b) > maxString {
 			return errTooLong()
 		}
 		s.set(g, b)

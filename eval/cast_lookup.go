@@ -42,7 +42,7 @@ var explicitTo = map[types.Kind][]types.Kind{
 	types.Bool: {types.Int4},
 	types.Char: {types.Int4},
 	types.JSONB: {types.Bool, types.Numeric, types.Int2, types.Int4, types.Int8, types.Float4,
-		types.Float8, types.Array},
+		types.Float8},
 }
 
 func isReg(k types.Kind) bool {
@@ -53,9 +53,10 @@ func isReg(k types.Kind) bool {
 	return false
 }
 
-// isStringTarget tells the types that everything can be assigned to as text.
+// isStringTarget tells the types that everything can be assigned to as text. "char" is not of
+// the string category: it has only the casts that pg_cast lists.
 func isStringTarget(k types.Kind) bool {
-	return k == types.Text || k == types.Varchar || k == types.Bpchar || k == types.Name || k == types.Char
+	return k == types.Text || k == types.Varchar || k == types.Bpchar || k == types.Name
 }
 
 // castContext is the least context in which from may become to; ok is false when there is no
@@ -103,7 +104,7 @@ func castContext(from, to types.Type) (ctx plan.CastContext, ok bool) {
 			return plan.Explicit, true
 		}
 	}
-	return plan.Explicit, from.IsString()
+	return plan.Explicit, isStringTarget(from.Kind)
 }
 
 // structCastContext: member by member, whatever the names; a row has as many values as the

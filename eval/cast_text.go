@@ -14,10 +14,6 @@ func castFromText(from, to types.Type) CastFunc {
 	return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
 		o := sessionText(c)
 		text := reader[string](in)
-		if from.Kind == types.Bpchar {
-			whole := text
-			text = func(i int) string { return string(bytes.TrimRight([]byte(whole(i)), " ")) }
-		}
 		switch to.Kind {
 		case types.Int2, types.Int4, types.Int8:
 			dst := OutI64(out, rows)
@@ -54,7 +50,7 @@ func castToString(from, to types.Type, ctx plan.CastContext) CastFunc {
 		return castIntToChar
 	}
 	return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
-		write := textWriter(c, from, in)
+		write := textWriter(c, from, to, in)
 		OutStr(out, rows)
 		return EachRow(sel, rows, func(i int) error {
 			at := len(out.Data)
@@ -80,13 +76,19 @@ func castToString(from, to types.Type, ctx plan.CastContext) CastFunc {
 }
 
 // textWriter appends row i's text.
-func textWriter(c *Ctx, from types.Type, in *vec.Vector) func(dst []byte, i int) []byte {
+func textWriter(c *Ctx, from, to types.Type, in *vec.Vector) func(dst []byte, i int) []byte {
 	switch from.Kind {
-	case types.Text, types.Varchar, types.Name, types.Char, types.JSON, types.JSONB, types.Unknown:
+	case types.Text, types.Varchar, types.Name, types.JSON, types.JSONB, types.Unknown:
 		return func(dst []byte, i int) []byte { return append(dst, in.Bytes(i)...) }
 	case types.Bpchar:
+		if to.Kind == types.Char {
+			break // its first character, though it be padding
+		}
 		return func(dst []byte, i int) []byte { return append(dst, bytes.TrimRight(in.Bytes(i), " ")...) }
 	case types.Bool:
+		if to.Kind == types.Name {
+			break
+		}
 		// The cast says true where the output function says t.
 		return func(dst []byte, i int) []byte {
 			if in.Values().Bools[in.Row(i)] {

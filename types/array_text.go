@@ -112,6 +112,9 @@ func parseArray(s string, t Type, o *TextOptions) (Datum, error) {
 	if p.pos != len(p.s) {
 		return Null, p.malformed("Junk after closing right brace.")
 	}
+	if d, err = p.values(d, t); err != nil {
+		return Null, err
+	}
 	for level := d; dims != nil; dims = dims[1:] {
 		if int64(len(level.List())) != dims[0] {
 			return Null, p.malformed("Specified array dimensions do not match array contents.")
@@ -246,9 +249,29 @@ func (p *arrayParser) element(elem Type) (Datum, error) {
 	return p.value(text, elem)
 }
 
+// value keeps an element's text: what is malformed is found before any element is read.
 func (p *arrayParser) value(text string, elem Type) (Datum, error) {
 	if elem.Kind == Array {
 		return Null, p.malformed("Unexpected array element.")
 	}
-	return Parse(text, elem, p.o)
+	return NewStr(text), nil
+}
+
+// values reads the elements' texts, in place.
+func (p *arrayParser) values(d Datum, t Type) (Datum, error) {
+	list, elem := d.List(), t.Elem()
+	for i, e := range list {
+		var err error
+		switch {
+		case e.IsNull():
+		case elem.Kind == Array:
+			list[i], err = p.values(e, elem)
+		default:
+			list[i], err = Parse(e.Str(), elem, p.o)
+		}
+		if err != nil {
+			return Null, err
+		}
+	}
+	return NewList(list), nil
 }

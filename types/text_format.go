@@ -6,7 +6,7 @@ import "strconv"
 func Format(d Datum, t Type, o *TextOptions) string {
 	if d.form == FormStr {
 		switch t.Kind {
-		case Text, Varchar, Bpchar, Name, Char, JSON, JSONB, Unknown:
+		case Text, Varchar, Bpchar, Name, JSON, JSONB, Unknown:
 			return d.str
 		}
 	}
@@ -41,6 +41,12 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 			return AppendDecimal128(dst, d.W128(), int(t.Scale))
 		}
 		return decodeDecimal(d.str).AppendText(dst)
+	case Char:
+		if d.str != "" && d.str[0] >= 0x80 { // no character by itself: octal, as charout has it
+			c := d.str[0]
+			return append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		}
+		return append(dst, d.str...)
 	case Bytea:
 		return AppendBytea(dst, d.str, o)
 	case Date:

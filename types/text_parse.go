@@ -106,8 +106,12 @@ func parseString(s string, t Type) (Datum, error) {
 	return NewStr(s), nil
 }
 
-// clipChar keeps the first byte, all that a "char" holds.
+// clipChar keeps the first byte, all that a "char" holds, or the one that \ooo spells.
 func clipChar(s string) string {
+	octal := func(c byte) bool { return c >= '0' && c <= '7' }
+	if len(s) == 4 && s[0] == '\\' && s[1] <= '3' && octal(s[1]) && octal(s[2]) && octal(s[3]) {
+		return string([]byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')})
+	}
 	if len(s) > 1 {
 		return s[:1]
 	}
