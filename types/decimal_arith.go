@@ -1,6 +1,7 @@
 package types
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -120,6 +121,13 @@ func (d Decimal) base10000() (weight, first int) {
 // filled up with zeros.
 func (d Decimal) leading(n int) int {
 	have := d.digits()
+	if d.big == nil && d.small != math.MinInt64 {
+		c := max(d.small, -d.small)
+		if have > n {
+			return int(c / pow10int64[have-n])
+		}
+		return int(c * pow10int64[n-have])
+	}
 	c := new(big.Int).Abs(d.Coef())
 	if have > n {
 		c.Quo(c, bigPow10(have-n))
