@@ -82,3 +82,27 @@ func recast(d types.Datum, from, to types.Type) (types.Datum, error) {
 	}
 	return d, nil
 }
+
+// registerPrefixes declares one strict overload for each number of arguments from min to all of
+// args: functions with optional arguments. The implementation sees NULLs for missing ones.
+func registerPrefixes(name string, min int, args []types.Type, ret types.Type, impl any) {
+	for n := min; n <= len(args); n++ {
+		var padded any
+		switch f := impl.(type) {
+		case Row:
+			padded = Row(func(c *Ctx, a []types.Datum) (types.Datum, error) { return f(c, padArgs(a, len(args))) })
+		case SetKernel:
+			padded = SetKernel(func(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+				return f(c, padArgs(a, len(args)), yield)
+			})
+		}
+		Register(imm(name, args[:n:n], ret, padded))
+	}
+}
+
+func padArgs(a []types.Datum, n int) []types.Datum {
+	if len(a) >= n {
+		return a
+	}
+	return append(a[:len(a):len(a)], make([]types.Datum, n-len(a))...)
+}

@@ -1,0 +1,605 @@
+package eval
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// The functions on regular expressions, PostgreSQL's chapter 9.7. For a true-or-false match
+// (the operators ~ and its kin) any match will do; here it matters which one.
+func init() {
+	const text, i4 = types.Text, types.Int4
+	registerPrefixes("regexp_match", 2, sig(text, text, text), tTextArray, Row(regexpMatch))
+	registerPrefixes("regexp_matches", 2, sig(text, text, text), tTextArray, SetKernel(regexpMatches))
+	registerPrefixes("regexp_replace", 3, sig(text, text, text, text), tText, Row(regexpReplace))
+	registerPrefixes("regexp_replace", 4, sig(text, text, text, i4, i4, text), tText, Row(regexpReplaceNth))
+	registerPrefixes("regexp_split_to_array", 2, sig(text, text, text), tTextArray, Row(regexpSplitToArray))
+	registerPrefixes("regexp_split_to_table", 2, sig(text, text, text), tText, SetKernel(regexpSplitToTable))
+	registerPrefixes("regexp_like", 2, sig(text, text, text), tBool, Row(regexpLike))
+	registerPrefixes("regexp_count", 2, sig(text, text, i4, text), tInt4, Row(regexpCountOf))
+	registerPrefixes("regexp_instr", 2, sig(text, text, i4, i4, i4, text, i4), tInt4, Row(regexpInstr))
+	registerPrefixes("regexp_substr", 2, sig(text, text, i4, i4, text, i4), tText, Row(regexpSubstr))
+	Register(
+		imm("substring", sig(text, text), tText, Row(substringRegexp)),
+		imm("substring", sig(text, text, text), tText, Row(substringSimilar)),
+		imm("similar_to_escape", sig(text, text), tText, Try2(func(p, e string) (string, error) { return similarToRegexp(p, e) })),
+		imm("similar_to_escape", sig(text), tText, Try1(func(p string) (string, error) { return similarToRegexp(p, `\`) })),
+	)
+}
+
+// pattern is a compiled pattern that finds the match PostgreSQL would: the longest, or, where
+// the pattern's first quantifier is non-greedy, the shortest.
+type pattern struct {
+	re *regexp.Regexp
+	// at matches behind one character of context, anchored there.
+	at *regexp.Regexp
+}
+
+var patterns sync.Map // regexpKey → *pattern
+
+func compilePattern(text, flags string) (*pattern, error) {
+	key := regexpKey{text, flags}
+	if p, ok := patterns.Load(key); ok {
+		return p.(*pattern), nil
+	}
+	if _, err := compileRegexp(text, flags); err != nil {
+		return nil, err
+	}
+	translated, err := translateRegexp(text, flags)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(translated, syntax.Perl)
+	if err != nil {
+		return nil, errRegexp(plainRegexpError(err))
+	}
+	forced := forcePreference(tree)
+	shortest := !forced && preference(tree) < 0
+	if shortest {
+		setLazy(tree, true)
+	}
+	if shortest || forced {
+		translated = tree.String()
+	}
+	p := &pattern{}
+	if p.re, err = regexp.Compile(translated); err == nil {
+		p.at, err = regexp.Compile(`\A(?s:.)(?:` + translated + `)`)
+	}
+	if err != nil {
+		return nil, errRegexp(plainRegexpError(err))
+	}
+	if !shortest && !forced {
+		p.re.Longest()
+		p.at.Longest()
+	}
+	patternCount.Lock()
+	defer patternCount.Unlock()
+	if patternCount.n++; patternCount.n > 500 {
+		patterns.Clear()
+		patternCount.n = 1
+	}
+	patterns.Store(key, p)
+	return p, nil
+}
+
+var patternCount struct {
+	sync.Mutex
+	n int
+}
+
+// preference is 1 for a pattern that prefers the longest match, -1 for the shortest, 0 for one
+// that does not care: PostgreSQL's rules in 9.7.3.5.
+func preference(re *syntax.Regexp) int {
+	switch re.Op {
+	case syntax.OpAlternate:
+		return 1
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
+		if re.Flags&syntax.NonGreedy != 0 {
+			return -1
+		}
+		return 1
+	case syntax.OpRepeat:
+		if re.Min == re.Max {
+			return preference(re.Sub[0])
+		}
+		if re.Flags&syntax.NonGreedy != 0 {
+			return -1
+		}
+		return 1
+	case syntax.OpCapture:
+		return preference(re.Sub[0])
+	case syntax.OpConcat:
+		for _, s := range re.Sub {
+			if p := preference(s); p != 0 {
+				return p
+			}
+		}
+	}
+	return 0
+}
+
+// setLazy makes every quantifier non-greedy, so that the first match found is a shortest one, or
+// greedy.
+func setLazy(re *syntax.Regexp, lazy bool) {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		re.Flags &^= syntax.NonGreedy
+		if lazy {
+			re.Flags |= syntax.NonGreedy
+		}
+	}
+	for _, s := range re.Sub {
+		setLazy(s, lazy)
+	}
+}
+
+// forcePreference applies {1,1} and {1,1}?, which do nothing but set what the part before them
+// prefers; it tells whether there were any. Such a pattern runs with first-match semantics.
+func forcePreference(re *syntax.Regexp) bool {
+	found := false
+	if re.Op == syntax.OpRepeat && re.Min == 1 && re.Max == 1 {
+		setLazy(re.Sub[0], re.Flags&syntax.NonGreedy != 0)
+		found = true
+	}
+	for _, s := range re.Sub {
+		found = forcePreference(s) || found
+	}
+	return found
+}
+
+// find gives the first match at or behind byte from, with what stands before it as context for
+// ^ and word boundaries. Go's engine has no such call: it searches from the character before
+// and passes over matches that begin there.
+func (p *pattern) find(s string, from int) []int {
+	if from == 0 {
+		return p.re.FindStringSubmatchIndex(s)
+	}
+	for from <= len(s) {
+		_, w := utf8.DecodeLastRuneInString(s[:from])
+		prev := from - w
+		m := p.re.FindStringSubmatchIndex(s[prev:])
+		if m == nil {
+			return nil
+		}
+		if m[0]+prev >= from {
+			return shift(m, prev)
+		}
+		if m = p.at.FindStringSubmatchIndex(s[prev:]); m != nil {
+			m = shift(m, prev)
+			m[0] = from
+			return m
+		}
+		if from == len(s) {
+			return nil
+		}
+		_, w = utf8.DecodeRuneInString(s[from:])
+		from += w
+	}
+	return nil
+}
+
+func shift(m []int, by int) []int {
+	for i := range m {
+		if m[i] >= 0 {
+			m[i] += by
+		}
+	}
+	return m
+}
+
+// each calls f for the matches from byte from on, until it says stop.
+func (p *pattern) each(s string, from int, f func(m []int) bool) {
+	for from <= len(s) {
+		m := p.find(s, from)
+		if m == nil || !f(m) {
+			return
+		}
+		from = m[1]
+		if m[0] == m[1] {
+			if from == len(s) {
+				return
+			}
+			_, w := utf8.DecodeRuneInString(s[from:])
+			from += w
+		}
+	}
+}
+
+// splitFlags takes g out of flags.
+func splitFlags(flags string) (rest string, global bool) {
+	return strings.ReplaceAll(flags, "g", ""), strings.Contains(flags, "g")
+}
+
+func noGlobal(fn, flags string) error {
+	if strings.Contains(flags, "g") {
+		e := sqlerr.New(sqlerr.InvalidParameterValue, "%s() does not support the \"global\" option", fn)
+		if fn == "regexp_match" {
+			e = e.WithHint("Use the regexp_matches function instead.")
+		}
+		return e
+	}
+	return nil
+}
+
+// groups are a match's parenthesised parts, or the whole match when there are none.
+func groups(s string, m []int) types.Datum {
+	if len(m) == 2 {
+		return types.NewList([]types.Datum{types.NewStr(s[m[0]:m[1]])})
+	}
+	list := make([]types.Datum, len(m)/2-1)
+	for i := range list {
+		if lo, hi := m[2*i+2], m[2*i+3]; lo >= 0 {
+			list[i] = types.NewStr(s[lo:hi])
+		}
+	}
+	return types.NewList(list)
+}
+
+func regexpMatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if err := noGlobal("regexp_match", a[2].Str()); err != nil {
+		return types.Null, err
+	}
+	p, err := compilePattern(a[1].Str(), a[2].Str())
+	if err != nil {
+		return types.Null, err
+	}
+	s := a[0].Str()
+	if m := p.find(s, 0); m != nil {
+		return groups(s, m), nil
+	}
+	return types.Null, nil
+}
+
+func regexpMatches(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+	flags, global := splitFlags(a[2].Str())
+	p, err := compilePattern(a[1].Str(), flags)
+	if err != nil {
+		return err
+	}
+	s := a[0].Str()
+	p.each(s, 0, func(m []int) bool {
+		err = yield(groups(s, m))
+		return err == nil && global
+	})
+	return err
+}
+
+func regexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	flags := a[3].Str()
+	if flags != "" && flags[0] >= '0' && flags[0] <= '9' {
+		return types.Null, sqlerr.New(sqlerr.InvalidParameterValue, "invalid regular expression option: \"%c\"", flags[0]).
+			WithHint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.")
+	}
+	flags, global := splitFlags(flags)
+	n := 1
+	if global {
+		n = 0
+	}
+	return replaceMatches(a[0].Str(), a[1].Str(), a[2].Str(), flags, 0, n)
+}
+
+// charStart turns a start parameter, counted in characters from 1, into a byte offset.
+func charStart(s string, d types.Datum) (int, bool, error) {
+	if d.IsNull() {
+		return 0, true, nil
+	}
+	if d.Int() < 1 {
+		return 0, false, errParameter("start", d.Int())
+	}
+	at := runeOffset(s, d.Int()-1)
+	return at, int64(utf8.RuneCountInString(s[:at])) == d.Int()-1, nil
+}
+
+func errParameter(name string, v int64) error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": %d", name, v)
+}
+
+func regexpReplaceNth(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	s := a[0].Str()
+	from, inside, err := charStart(s, a[3])
+	if err != nil {
+		return types.Null, err
+	}
+	flags, global := splitFlags(a[5].Str())
+	n := 1
+	switch {
+	case !a[4].IsNull():
+		// A given N overrides the flag g.
+		if n = int(a[4].Int()); n < 0 {
+			return types.Null, errParameter("n", a[4].Int())
+		}
+	case global:
+		n = 0
+	}
+	if !inside {
+		return types.NewStr(s), nil
+	}
+	return replaceMatches(s, a[1].Str(), a[2].Str(), flags, from, n)
+}
+
+// replaceMatches replaces the n-th match, or all when n is 0.
+func replaceMatches(s, pat, by, flags string, from, n int) (types.Datum, error) {
+	p, err := compilePattern(pat, flags)
+	if err != nil {
+		return types.Null, err
+	}
+	var b strings.Builder
+	done, count := 0, 0
+	p.each(s, from, func(m []int) bool {
+		count++
+		if n > 0 && count < n {
+			return true
+		}
+		b.WriteString(s[done:m[0]])
+		expand(&b, by, s, m)
+		done = m[1]
+		return n == 0 && b.Len() <= maxString
+	})
+	if b.Len()+len(s)-done > maxString {
+		return types.Null, errTooLong()
+	}
+	if done == 0 && b.Len() == 0 && count == 0 {
+		return types.NewStr(s), nil
+	}
+	b.WriteString(s[done:])
+	return types.NewStr(b.String()), nil
+}
+
+// expand writes a replacement: \1 … \9 are groups, \& the match, \\ a backslash.
+func expand(b *strings.Builder, by, s string, m []int) {
+	for i := 0; i < len(by); i++ {
+		if by[i] != '\\' || i+1 == len(by) {
+			b.WriteByte(by[i])
+			continue
+		}
+		i++
+		switch c := by[i]; {
+		case c == '&':
+			b.WriteString(s[m[0]:m[1]])
+		case c >= '1' && c <= '9':
+			if k := 2 * int(c-'0'); k < len(m) && m[k] >= 0 {
+				b.WriteString(s[m[k]:m[k+1]])
+			}
+		case c == '\\':
+			b.WriteByte('\\')
+		default:
+			// An unknown escape stays as it is.
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		}
+	}
+}
+
+// splitAt cuts s at the matches; those of no length at its ends or right behind another do
+// not count.
+func splitAt(fn, s, pat, flags string, yield func(part string) error) error {
+	if err := noGlobal(fn, flags); err != nil {
+		return err
+	}
+	p, err := compilePattern(pat, flags)
+	if err != nil {
+		return err
+	}
+	done, last := 0, 0
+	p.each(s, 0, func(m []int) bool {
+		if m[0] < len(s) && m[1] > last {
+			err = yield(s[done:m[0]])
+			done = m[1]
+		}
+		last = m[1]
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	return yield(s[done:])
+}
+
+func regexpSplitToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	var list []types.Datum
+	err := splitAt("regexp_split_to_array", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
+		list = append(list, types.NewStr(part))
+		return nil
+	})
+	return types.NewList(list), err
+}
+
+func regexpSplitToTable(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+	return splitAt("regexp_split_to_table", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
+		return yield(types.NewStr(part))
+	})
+}
+
+func regexpLike(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if err := noGlobal("regexp_like", a[2].Str()); err != nil {
+		return types.Null, err
+	}
+	re, err := compileRegexp(a[1].Str(), a[2].Str())
+	if err != nil {
+		return types.Null, err
+	}
+	return types.NewBool(re.MatchString(a[0].Str())), nil
+}
+
+func regexpCountOf(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	s := a[0].Str()
+	from, inside, err := charStart(s, a[2])
+	if err == nil {
+		err = noGlobal("regexp_count", a[3].Str())
+	}
+	if err != nil {
+		return types.Null, err
+	}
+	p, err := compilePattern(a[1].Str(), a[3].Str())
+	if err != nil || !inside {
+		return types.NewInt(0), err
+	}
+	n := int64(0)
+	p.each(s, from, func([]int) bool { n++; return true })
+	return types.NewInt(n), nil
+}
+
+// nth finds the n-th match from a start parameter on.
+func nth(fn, s, pat string, start, n types.Datum, flags string) ([]int, error) {
+	from, inside, err := charStart(s, start)
+	if err != nil {
+		return nil, err
+	}
+	want := int64(1)
+	if !n.IsNull() {
+		if want = n.Int(); want < 1 {
+			return nil, errParameter("n", want)
+		}
+	}
+	if err := noGlobal(fn, flags); err != nil {
+		return nil, err
+	}
+	p, err := compilePattern(pat, flags)
+	if err != nil || !inside {
+		return nil, err
+	}
+	var found []int
+	p.each(s, from, func(m []int) bool {
+		if want--; want == 0 {
+			found = m
+		}
+		return want > 0
+	})
+	return found, nil
+}
+
+// part narrows a match to a parenthesised part; 0 is all of it.
+func part(m []int, sub types.Datum) ([]int, error) {
+	k := sub.Int()
+	if k < 0 {
+		return nil, errParameter("subexpr", k)
+	}
+	if m == nil || 2*k+1 >= int64(len(m)) || m[2*k] < 0 {
+		return nil, nil
+	}
+	return m[2*k : 2*k+2], nil
+}
+
+func regexpInstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if e := a[4].Int(); e != 0 && e != 1 {
+		return types.Null, errParameter("endoption", e)
+	}
+	s := a[0].Str()
+	m, err := nth("regexp_instr", s, a[1].Str(), a[2], a[3], a[5].Str())
+	if err == nil {
+		m, err = part(m, a[6])
+	}
+	if err != nil || m == nil {
+		return types.NewInt(0), err
+	}
+	return types.NewInt(int64(utf8.RuneCountInString(s[:m[a[4].Int()]])) + 1), nil
+}
+
+func regexpSubstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	s := a[0].Str()
+	m, err := nth("regexp_substr", s, a[1].Str(), a[2], a[3], a[4].Str())
+	if err == nil {
+		m, err = part(m, a[5])
+	}
+	if err != nil || m == nil {
+		return types.Null, err
+	}
+	return types.NewStr(s[m[0]:m[1]]), nil
+}
+
+// substringRegexp is SUBSTRING(s FROM pattern): the first parenthesised part, or the match.
+func substringRegexp(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	s := a[0].Str()
+	p, err := compilePattern(a[1].Str(), "")
+	if err != nil {
+		return types.Null, err
+	}
+	m := p.find(s, 0)
+	if m == nil {
+		return types.Null, nil
+	}
+	if len(m) > 2 {
+		m = m[2:]
+	}
+	if m[0] < 0 {
+		return types.Null, nil
+	}
+	return types.NewStr(s[m[0]:m[1]]), nil
+}
+
+func substringSimilar(c *Ctx, a []types.Datum) (types.Datum, error) {
+	re, err := similarToRegexp(a[1].Str(), a[2].Str())
+	if err != nil {
+		return types.Null, err
+	}
+	return substringRegexp(c, []types.Datum{a[0], types.NewStr(re)})
+}
+
+// similarToRegexp turns a SIMILAR TO pattern into a regular expression (similar_escape_internal).
+// In SUBSTRING … SIMILAR the escape with a double quote separates three parts, of which the
+// middle one is wanted: the outer ones then prefer to be short and long.
+func similarToRegexp(pat, escape string) (string, error) {
+	if utf8.RuneCountInString(escape) > 1 {
+		return "", sqlerr.New(sqlerr.InvalidEscape, "invalid escape string").
+			WithHint("Escape string must be empty or one character.")
+	}
+	esc := rune(-1)
+	if escape != "" {
+		esc, _ = utf8.DecodeRuneInString(escape)
+	}
+	var b strings.Builder
+	b.WriteString("^(?:")
+	afterEscape, inClass := false, false
+	quotes := 0
+	for _, r := range pat {
+		switch {
+		case afterEscape:
+			if r == '"' && !inClass {
+				switch quotes {
+				case 0:
+					b.WriteString("){1,1}?(")
+				case 1:
+					b.WriteString("){1,1}(?:")
+				default:
+					return "", sqlerr.New(sqlerr.Code("2200C"), "SQL regular expression may not contain more than two escape-double-quote separators")
+				}
+				quotes++
+			} else {
+				// Letters and digits behind a backslash would mean something to the regular expression.
+				b.WriteByte('\\')
+				b.WriteRune(r)
+			}
+			afterEscape = false
+		case r == esc:
+			afterEscape = true
+		case inClass:
+			if r == '\\' {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+			inClass = r != ']'
+		case r == '[':
+			b.WriteRune(r)
+			inClass = true
+		case r == '%':
+			b.WriteString(".*")
+		case r == '_':
+			b.WriteByte('.')
+		case r == '(':
+			b.WriteString("(?:")
+		case r == '\\' || r == '.' || r == '^' || r == '$':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteString(")$")
+	return b.String(), nil
+}
