@@ -196,7 +196,7 @@ func (k *numericArith) exact(a, b *vec.Vector, sel []uint16, n int, out *vec.Vec
 
 // checked is r unless it is beyond what numeric can hold.
 func checked(r types.Decimal) (types.Decimal, error) {
-	if r.IsFinite() && r.Coef().BitLen() < 4000 {
+	if _, small := r.Int128(); small && r.IsFinite() || r.IsFinite() && r.Coef().BitLen() < 4000 {
 		return r, nil
 	}
 	_, err := r.Datum(tNumeric)

@@ -333,9 +333,22 @@ func selectRangeI64(x []int64, lo, hi int64, negate bool, sel, out []uint16) []u
 	j := 0
 	switch {
 	case sel == nil && !negate:
-		for i, a := range x {
+		// Four rows at a time: one bounds check for four stores. k is at most 3 at each store.
+		i := 0
+		for ; i+4 <= len(x); i += 4 {
+			v, o := (*[4]int64)(x[i:]), (*[4]uint16)(out[j:])
+			o[0] = uint16(i)
+			k := b2i(uint64(v[0])-base <= width)
+			o[k&3] = uint16(i + 1)
+			k += b2i(uint64(v[1])-base <= width)
+			o[k&3] = uint16(i + 2)
+			k += b2i(uint64(v[2])-base <= width)
+			o[k&3] = uint16(i + 3)
+			j += k + b2i(uint64(v[3])-base <= width)
+		}
+		for ; i < len(x); i++ {
 			out[j] = uint16(i)
-			j += b2i(uint64(a)-base <= width)
+			j += b2i(uint64(x[i])-base <= width)
 		}
 	case sel == nil:
 		for i, a := range x {

@@ -128,6 +128,9 @@ func floatArith(name string, k types.Kind) func(*plan.Call) Kernel {
 			o := OutF64(out, n)
 			x, xc := operand(args[0], args[0].Values().F64, &ab, sel, n)
 			y, yc := operand(args[1], args[1].Values().F64, &bb, sel, n)
+			if sel == nil && fastFloats(name[0], single, o, x, xc, y, yc) {
+				return nil
+			}
 			return EachRow(sel, n, func(i int) error {
 				a, b := x[0], y[0]
 				if !xc {
@@ -142,6 +145,70 @@ func floatArith(name string, k types.Kind) func(*plan.Call) Kernel {
 			})
 		}
 	}
+}
+
+// fastFloats computes all rows without a branch; false: some result is an infinity, NaN or a
+// zero, so that the rows must be looked at one by one.
+func fastFloats(name byte, single bool, o, x []float64, xc bool, y []float64, yc bool) bool {
+	if single || xc || name == '/' && yc && y[0] == 0 {
+		return false
+	}
+	odd := 0
+	switch {
+	case name == '+' && yc:
+		b := y[0]
+		for i, a := range x {
+			r := a + b
+			odd |= b2i(r-r != 0)
+			o[i] = r
+		}
+	case name == '-' && yc:
+		b := y[0]
+		for i, a := range x {
+			r := a - b
+			odd |= b2i(r-r != 0)
+			o[i] = r
+		}
+	case name == '*' && yc:
+		b := y[0]
+		for i, a := range x {
+			r := a * b
+			odd |= b2i(r-r != 0) | b2i(r == 0)
+			o[i] = r
+		}
+	case name == '/' && yc:
+		b := y[0]
+		for i, a := range x {
+			r := a / b
+			odd |= b2i(r-r != 0) | b2i(r == 0)
+			o[i] = r
+		}
+	case name == '+':
+		for i, a := range x {
+			r := a + y[i]
+			odd |= b2i(r-r != 0)
+			o[i] = r
+		}
+	case name == '-':
+		for i, a := range x {
+			r := a - y[i]
+			odd |= b2i(r-r != 0)
+			o[i] = r
+		}
+	case name == '*':
+		for i, a := range x {
+			r := a * y[i]
+			odd |= b2i(r-r != 0) | b2i(r == 0)
+			o[i] = r
+		}
+	default: // a division by zero gives an infinity or NaN
+		for i, a := range x {
+			r := a / y[i]
+			odd |= b2i(r-r != 0) | b2i(r == 0)
+			o[i] = r
+		}
+	}
+	return odd == 0
 }
 
 func floatOp(name byte, a, b float64, single bool) (r float64, err error) {
