@@ -3,6 +3,7 @@ package lake
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"net/url"
 	"os"
@@ -31,13 +32,13 @@ type sqlCatalog struct {
 
 func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
 	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props)}
-	c.engine = commitEngine{pointers: c, load: c.loadAt, clock: SystemClock}
-	driver, dsn, err := sqlTarget(name, props["uri"])
+	c.engine = commitEngine{pointers: c, load: c.loadAt}
+	target, dsn, err := sqlTarget(name, props["uri"])
 	if err != nil {
 		return nil, err
 	}
-	c.postgres = driver == "pgx"
-	if c.db, err = sql.Open(driver, dsn); err != nil {
+	c.postgres = target == "pgx"
+	if c.db, err = sql.Open(target, dsn); err != nil {
 		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
 	}
 	if err := c.prepare(ctx); err != nil {
@@ -87,10 +88,9 @@ func sqlTarget(name, uri string) (driver, dsn string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", "", sqlerr.Wrap(err, sqlerr.IOError, "make the folder of catalog %s", name)
 	}
-	// Transactions take the write lock at once, so that two writers queue instead of failing;
-	// the journal's default mode with synchronous=FULL survives a loss of power.
+	// The journal's default mode with synchronous=FULL survives a loss of power.
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(),
-		RawQuery: "_pragma=busy_timeout(15000)&_pragma=synchronous(FULL)&_txlock=immediate"}
+		RawQuery: "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)"}
 	return "sqlite", u.String(), nil
 }
 
@@ -390,22 +390,70 @@ func (c *sqlCatalog) loadAt(ctx context.Context, n Name, loc string) (*Table, er
 }
 
 func (c *sqlCatalog) move(ctx context.Context, moves []pointerMove) error {
-	tx, err := c.db.BeginTx(ctx, nil)
+	return c.atomically(ctx, func(db sqlExec) error {
+		for _, m := range moves {
+			if err := c.moveOne(ctx, db, m, "TABLE"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sqlExec is a transaction or a connection within one.
+type sqlExec interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// atomically runs f in a transaction and tells apart: done (nil), certainly not done (any other
+// error; errLostRace if it may be tried again), and errUnknown.
+func (c *sqlCatalog) atomically(ctx context.Context, f func(sqlExec) error) error {
+	if c.postgres {
+		return c.inPostgres(ctx, f)
+	}
+	conn, err := c.db.Conn(ctx)
 	if err != nil {
 		return c.fail(err, "write")
 	}
-	defer tx.Rollback()
-	for _, m := range moves {
-		if err := c.moveOne(ctx, tx, m, "TABLE"); err != nil {
-			return err
-		}
+	defer conn.Close()
+	// Statements that end a transaction must not be cut off in the middle.
+	ctx = context.WithoutCancel(ctx)
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return c.busy(err)
 	}
-	return c.finish(ctx, tx)
+	err = f(conn)
+	if err == nil {
+		if _, err = conn.ExecContext(ctx, "COMMIT"); err == nil {
+			return nil
+		}
+		err = c.busy(err)
+	}
+	// A rollback that works proves that nothing was committed.
+	if _, e := conn.ExecContext(ctx, "ROLLBACK"); e != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // never back into the pool
+		return errors.Join(errUnknown, err)
+	}
+	return err
 }
 
-// finish commits. An answer that does not come leaves it open what happened.
-func (c *sqlCatalog) finish(ctx context.Context, tx *sql.Tx) error {
+// busy makes SQLite's "another process holds the lock" a lost race, which is tried again.
+func (c *sqlCatalog) busy(err error) error {
+	if s := err.Error(); strings.Contains(s, "SQLITE_BUSY") || strings.Contains(s, "database is locked") {
+		return errLostRace
+	}
+	return c.fail(err, "write")
+}
+
+func (c *sqlCatalog) inPostgres(ctx context.Context, f func(sqlExec) error) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	tx, err := c.db.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return c.fail(err, "write")
+	}
+	if err := f(tx); err != nil {
+		_ = tx.Rollback() // what was not committed is not done, whatever rollback says
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -417,7 +465,8 @@ func (c *sqlCatalog) finish(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-func (c *sqlCatalog) moveOne(ctx context.Context, tx *sql.Tx, m pointerMove, kind string) error {
+func (c *sqlCatalog) moveOne(ctx context.Context, db sqlExec, m pointerMove, kind string) error {
+	ctx = context.WithoutCancel(ctx)
 	if m.from == "" {
 		query, args := "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) VALUES (?, ?, ?, ?)",
 			[]any{c.name, m.name.Namespace, m.name.Table, m.to}
@@ -425,20 +474,20 @@ func (c *sqlCatalog) moveOne(ctx context.Context, tx *sql.Tx, m pointerMove, kin
 			query = "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) VALUES (?, ?, ?, ?, ?)"
 			args = append(args, kind)
 		}
-		_, err := tx.ExecContext(ctx, c.q(query), args...)
+		_, err := db.ExecContext(ctx, c.q(query), args...)
 		if err != nil && duplicate(err) {
-			return &Exists{What: "table", Name: m.name.String()}
+			return &Exists{What: strings.ToLower(kind), Name: m.name.String()}
 		}
 		return c.fail(err, "write")
 	}
-	res, err := tx.ExecContext(ctx, c.q(`UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
+	res, err := db.ExecContext(ctx, c.q(`UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
 WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?`),
 		m.to, m.from, c.name, m.name.Namespace, m.name.Table, m.from)
 	if err != nil {
 		if strings.Contains(err.Error(), "SQLSTATE 40") {
 			return errLostRace
 		}
-		return c.fail(err, "write")
+		return c.busy(err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n != 1 {
 		return errLostRace
@@ -451,6 +500,9 @@ func (c *sqlCatalog) Drop(ctx context.Context, n Name, purge bool) error {
 	if purge {
 		var err error
 		if t, err = c.Load(ctx, n); err != nil {
+			return err
+		}
+		if err := mayPurge(t); err != nil {
 			return err
 		}
 	}
@@ -512,6 +564,13 @@ func (c *sqlCatalog) Register(ctx context.Context, n Name, loc string) (*Table, 
 	// no way to read files that are none of its business.
 	if err := allowed(Canonical(loc), c.prefixes); err != nil {
 		return nil, err
+	}
+	if !isMetadataFile(Canonical(loc)) {
+		latest, err := latestMetadata(ctx, c.store, Canonical(loc))
+		if err != nil {
+			return nil, err
+		}
+		loc = latest
 	}
 	t, err := c.loadAt(ctx, n, loc)
 	if err != nil {

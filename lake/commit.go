@@ -2,10 +2,13 @@ package lake
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -17,11 +20,337 @@ const engineName = "lhsql"
 // EngineVersion is set by the program at start.
 var EngineVersion = "dev"
 
+// Result is how a commit ended.
+type Result uint8
+
+const (
+	Committed Result = iota
+	// Aborted: certainly nothing happened; files that were written for it may be removed.
+	Aborted
+	// Unknown: it may have happened. Nothing may be removed.
+	Unknown
+)
+
+// Outcome tells how the commit that returned err ended.
+func Outcome(err error) Result {
+	var e *sqlerr.Error
+	switch {
+	case err == nil:
+		return Committed
+	case errors.Is(err, errUnknown), errors.As(err, &e) && e.Code == sqlerr.TransactionUnknown:
+		return Unknown
+	}
+	return Aborted
+}
+
 // commitEngine commits changes for catalogs that keep only a pointer to a metadata file.
+//
+//	load head ─▶ edit metadata ─▶ validate ─▶ manifests, list ─▶ metadata file ─▶ move pointer
+//	    ▲                                                                            │
+//	    └──────────────── lost race: back off, again from the new head ──────────────┘
 type commitEngine struct {
 	pointers pointers
 	load     func(ctx context.Context, n Name, loc string) (*Table, error)
-	clock    Clock
+}
+
+// attempt is one try of one change.
+type attempt struct {
+	name    Name
+	head    *Table // nil: the table is made
+	edit    *Edit
+	to      string
+	written []string
+}
+
+// retryPolicy is from the table's properties (commit.retry.…).
+type retryPolicy struct {
+	tries    int
+	min, max time.Duration
+}
+
+func policyOf(props map[string]string) retryPolicy {
+	ms := func(key string, or int) time.Duration {
+		return time.Duration(intProperty(props, key, or)) * time.Millisecond
+	}
+	return retryPolicy{tries: intProperty(props, "commit.retry.num-retries", 4),
+		min: ms("commit.retry.min-wait-ms", 100), max: ms("commit.retry.max-wait-ms", 60_000)}
+}
+
+// wait is the pause before try n (from 1): doubling, jittered, bounded.
+func (p retryPolicy) wait(n int) time.Duration {
+	d := min(p.min<<min(n-1, 20), p.max)
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// commit applies the changes, all or none.
+func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Table, error) {
+	commit := uuid.NewString()
+	clock := clockOf(ctx, SystemClock)
+	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		attempts, policy, err := g.prepare(ctx, changes, commit, try)
+		if err == nil {
+			err = g.swap(ctx, attempts)
+		}
+		if err == nil {
+			return g.results(ctx, attempts)
+		}
+		if Outcome(err) == Unknown {
+			return g.resolve(ctx, attempts, commit, err)
+		}
+		cleanUp(ctx, attempts)
+		if !errors.Is(err, errLostRace) {
+			return nil, err
+		}
+		if try >= policy.tries {
+			return nil, conflict("other writers committed first %d times", try+1)
+		}
+		if err := clock.Sleep(ctx, policy.wait(try+1)); err != nil {
+			return nil, err
+		}
+		if err := yield(ctx, "retry"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// prepare writes all files of a try.
+func (g *commitEngine) prepare(ctx context.Context, changes []TableChange, commit string, try int) ([]*attempt, retryPolicy, error) {
+	policy := retryPolicy{}
+	var out []*attempt
+	for i := range changes {
+		tc := &changes[i]
+		if err := yield(ctx, "load"); err != nil {
+			return out, policy, err
+		}
+		loc, err := g.pointers.pointer(ctx, tc.Name)
+		if err != nil {
+			return out, policy, err
+		}
+		head, err := g.load(ctx, tc.Name, loc)
+		if err != nil {
+			return out, policy, err
+		}
+		if p := policyOf(head.properties); p.tries > policy.tries || i == 0 {
+			policy = p
+		}
+		a := &attempt{name: tc.Name, head: head}
+		out = append(out, a)
+		edit, err := newEdit(&head.state, nextInstant(ctx, head))
+		if err != nil {
+			return out, policy, metadataError(err, loc)
+		}
+		a.edit = edit
+		// Each try has its own file names: an earlier one may not have been cleaned up.
+		unique := commit
+		if try > 0 {
+			unique = fmt.Sprintf("%s-%d", commit, try)
+		}
+		if err := g.build(ctx, a, &tc.Change, commit, unique); err != nil {
+			return out, policy, err
+		}
+	}
+	return out, policy, nil
+}
+
+// nextInstant is the commit's time: after the head's, so that time travel can tell them apart
+// even where a clock runs behind.
+func nextInstant(ctx context.Context, head *Table) time.Time {
+	now := millisecond(clockOf(ctx, SystemClock).Now())
+	last := head.lastUpdated
+	if n := len(head.log); n > 0 && head.log[n-1].Time.After(last) {
+		last = head.log[n-1].Time
+	}
+	if !now.After(last) {
+		now = last.Add(time.Millisecond)
+	}
+	return now
+}
+
+// build edits the head's metadata, makes the snapshot if there is one to make, and writes the
+// metadata file.
+func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit, unique string) error {
+	if a.head.Moved() {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "table %s was moved: its metadata names %s, so it can only be read", a.head.Name.Table, a.head.location)
+	}
+	if err := c.sameTable(a.head); err != nil {
+		return err
+	}
+	if c.Edit != nil {
+		if err := c.schemaUnchanged(a.head); err != nil {
+			return err
+		}
+		if err := c.Edit(a.edit); err != nil {
+			return err
+		}
+	}
+	if err := a.edit.flush(); err != nil {
+		return err
+	}
+	if a.head.uuid != "" {
+		a.edit.require("assert-table-uuid", obj{"uuid": a.head.uuid})
+	}
+	if len(c.Add)+len(c.Remove) > 0 {
+		p := &producer{c: c, head: a.head, edit: a.edit, commit: unique, spell: metadataFolder(a.edit.s)}
+		err := p.locate()
+		if err == nil {
+			p.commit = unique
+			err = p.run(ctx)
+		}
+		a.written = append(a.written, p.written...)
+		if err != nil {
+			return err
+		}
+	}
+	if !a.edit.changed() {
+		return nil
+	}
+	return g.writeMetadata(ctx, a)
+}
+
+// metadataFolder is where metadata files go, in the location's own spelling.
+func metadataFolder(s *state) string {
+	if m := s.properties["write.metadata.path"]; m != "" {
+		return strings.TrimRight(m, "/")
+	}
+	return strings.TrimRight(s.location, "/") + "/metadata"
+}
+
+func (g *commitEngine) writeMetadata(ctx context.Context, a *attempt) error {
+	previous, was := "", time.Time{}
+	if a.head.pointer != "" {
+		previous, was = a.head.pointer, a.head.lastUpdated
+	}
+	b, err := a.edit.document(previous, was)
+	if err != nil {
+		return err
+	}
+	// What we write we must be able to read.
+	if _, err := parseMetadata(b); err != nil {
+		return fmt.Errorf("metadata of table %s came out malformed: %w", a.name, err)
+	}
+	gz := strings.EqualFold(a.edit.s.properties["write.metadata.compression-codec"], "gzip")
+	if gz {
+		if b, err = gzipped(b); err != nil {
+			return err
+		}
+	}
+	a.to = metadataFolder(a.edit.s) + "/" + nextMetadataName(previous, gz)
+	if err := yield(ctx, "metadata"); err != nil {
+		return err
+	}
+	a.written = append(a.written, a.to)
+	if err := a.head.FS().Create(ctx, a.to, b); err != nil {
+		return fileError(err, "write table metadata", a.to)
+	}
+	return nil
+}
+
+func (g *commitEngine) swap(ctx context.Context, attempts []*attempt) error {
+	var moves []pointerMove
+	for _, a := range attempts {
+		if a.to != "" {
+			moves = append(moves, pointerMove{name: a.name, from: a.head.pointer, to: a.to})
+		}
+	}
+	if len(moves) == 0 {
+		return nil
+	}
+	if err := yield(ctx, "swap"); err != nil {
+		return err
+	}
+	if err := g.pointers.move(ctx, moves); err != nil {
+		return err
+	}
+	if err := yield(ctx, "swapped"); err != nil {
+		return errors.Join(errUnknown, err)
+	}
+	return nil
+}
+
+// results loads what was committed. The commit is done: that a file cannot be read now must
+// not look like a failure, so the state is made from memory where it must be.
+func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Table, error) {
+	ctx = context.WithoutCancel(ctx)
+	out := make([]*Table, len(attempts))
+	for i, a := range attempts {
+		if a.to == "" {
+			out[i] = a.head
+			continue
+		}
+		t, err := g.load(ctx, a.name, a.to)
+		if err != nil {
+			t = &Table{Name: a.head.Name, MetadataLocation: Canonical(a.to), state: *a.edit.s, place: a.head.place, pointer: a.to}
+		}
+		out[i] = t
+	}
+	return out, nil
+}
+
+// resolve finds out whether a commit happened whose answer was lost (C3): the pointer may be at
+// our metadata file, or a later one may know our commit. That neither is seen proves nothing.
+func (g *commitEngine) resolve(ctx context.Context, attempts []*attempt, commit string, cause error) ([]*Table, error) {
+	ctx = context.WithoutCancel(ctx)
+	clock := clockOf(ctx, SystemClock)
+	for try := 1; try <= 4; try++ {
+		if g.happened(ctx, attempts, commit) {
+			return g.results(ctx, attempts)
+		}
+		if err := clock.Sleep(ctx, retryPolicy{min: 100 * time.Millisecond, max: 2 * time.Second}.wait(try)); err != nil {
+			break
+		}
+	}
+	e := sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit to table %s took place", attempts[0].name).
+		WithHint("Look for the snapshot whose summary has lhsql.commit-uuid = %s before you run the statement again.", commit)
+	e.Cause = cause
+	return nil, e
+}
+
+// happened looks for the first moved table's new state: pointers move all or none.
+func (g *commitEngine) happened(ctx context.Context, attempts []*attempt, commit string) bool {
+	for _, a := range attempts {
+		if a.to == "" {
+			continue
+		}
+		loc, err := g.pointers.pointer(ctx, a.name)
+		if err != nil {
+			return false
+		}
+		if loc == a.to {
+			return true
+		}
+		t, err := g.load(ctx, a.name, loc)
+		if err != nil {
+			return false
+		}
+		for _, l := range t.metadataLog {
+			if l.File == a.to {
+				return true
+			}
+		}
+		for _, s := range t.snapshots {
+			if strings.HasPrefix(s.Summary["lhsql.commit-uuid"], commit) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// cleanUp removes the files of tries that certainly did not commit.
+func cleanUp(ctx context.Context, attempts []*attempt) {
+	ctx = context.WithoutCancel(ctx)
+	for _, a := range attempts {
+		for _, p := range a.written {
+			_ = a.head.FS().Remove(ctx, p) // an orphan that stays does no harm
+		}
+	}
 }
 
 var metadataNumber = regexp.MustCompile(`(?:^|/)v?(\d+)[-.][^/]*$`)
@@ -40,31 +369,3 @@ func nextMetadataName(loc string, gz bool) string {
 	}
 	return fmt.Sprintf("%05d-%s%s", n, uuid.NewString(), ext)
 }
-
-var errNoCommit = sqlerr.New(sqlerr.FeatureNotSupported, "writing is not supported yet")
-
-func (c *sqlCatalog) Create(ctx context.Context, n Name, spec TableSpec) (*Table, error) {
-	return nil, errNoCommit
-}
-func (c *sqlCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table, error) {
-	return nil, errNoCommit
-}
-func (c *sqlCatalog) CommitStaged(ctx context.Context, staged *Table, ch Change) (*Table, error) {
-	return nil, errNoCommit
-}
-func (c *sqlCatalog) Commit(ctx context.Context, n Name, ch Change) (*Table, error) {
-	return nil, errNoCommit
-}
-func (c *sqlCatalog) CommitAll(ctx context.Context, changes []TableChange) ([]*Table, error) {
-	return nil, errNoCommit
-}
-
-type Edit struct{}
-
-func purgeFiles(ctx context.Context, t *Table) error { return errNoCommit }
-
-func openREST(ctx context.Context, name string, p map[string]string) (Catalog, error) {
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "REST catalogs are not supported yet")
-}
-
-var _ = strings.Cut

@@ -98,7 +98,6 @@ func (r *manifestReader) inherit(e *Entry, seq, fileSeq *int64) {
 	}
 	if seq != nil {
 		f.DataSeq = *seq
-		f.FileSeq = *seq
 	}
 	if fileSeq != nil {
 		f.FileSeq = *fileSeq

@@ -202,7 +202,7 @@ func (t *Table) entries(ctx context.Context, m *Manifest, stats map[int]bool) ([
 	if m.Encrypted {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "manifest %s is encrypted", loc)
 	}
-	v, err := t.place.cache.Get(ctx, entriesKey(loc, spec, stats), func() (any, int64, error) {
+	v, err := t.place.cache.Get(ctx, entriesKey(loc, m, spec, stats), func() (any, int64, error) {
 		b, err := t.place.fs.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
@@ -217,10 +217,13 @@ func (t *Table) entries(ctx context.Context, m *Manifest, stats map[int]bool) ([
 }
 
 // entriesKey tells decodings of one manifest apart: by statistics wanted, and by the types of
-// partition values, which follow the current schema.
-func entriesKey(loc string, spec *PartitionSpec, stats map[int]bool) string {
+// partition values, which follow the current schema, and by the row ids that a later list gave.
+func entriesKey(loc string, m *Manifest, spec *PartitionSpec, stats map[int]bool) string {
 	var b strings.Builder
 	b.WriteString("manifest:" + loc)
+	if m.FirstRowID != nil {
+		fmt.Fprint(&b, "@", *m.FirstRowID)
+	}
 	for _, f := range spec.Fields {
 		b.WriteString("#" + f.Iceberg)
 	}
@@ -272,9 +275,9 @@ func (t *Table) NameMapping() []MappedField {
 }
 
 type mappedJSON struct {
-	ID     *int         `json:"field-id"`
+	ID     *int         `json:"field-id,omitempty"`
 	Names  []string     `json:"names"`
-	Fields []mappedJSON `json:"fields"`
+	Fields []mappedJSON `json:"fields,omitempty"`
 }
 
 func mappedFields(list []mappedJSON, depth int) []MappedField {

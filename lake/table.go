@@ -68,4 +68,5 @@ type Table struct {
 	state
 	place   *place
 	pointer string // MetadataLocation as the catalog spells it
+	staged  *Edit  // what a staged table is to become; nil for tables that exist
 }

@@ -3,6 +3,7 @@ package lake
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sort"
 	"strings"
 	"time"
@@ -289,7 +290,7 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 		return nil, fileError(err, "write view metadata", m.to)
 	}
 	if err := c.moveView(ctx, m); err != nil {
-		if err == errLostRace {
+		if errors.Is(err, errLostRace) {
 			err = sqlerr.New(sqlerr.SerializationFailure, "view %s was changed by another writer", n)
 		}
 		return nil, err
@@ -298,15 +299,7 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 }
 
 func (c *sqlCatalog) moveView(ctx context.Context, m pointerMove) error {
-	tx, err := c.db.BeginTx(ctx, nil)
-	if err != nil {
-		return c.fail(err, "write")
-	}
-	defer tx.Rollback()
-	if err := c.moveOne(ctx, tx, m, "VIEW"); err != nil {
-		return err
-	}
-	return c.finish(ctx, tx)
+	return c.atomically(ctx, func(db sqlExec) error { return c.moveOne(ctx, db, m, "VIEW") })
 }
 
 func (c *sqlCatalog) DropView(ctx context.Context, n Name) error {

@@ -1,0 +1,459 @@
+package lake
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// newState makes the metadata of a table that has no history.
+func newState(version int, location string, now time.Time) (*state, error) {
+	doc := obj{"format-version": version, "table-uuid": uuid.NewString(), "location": location,
+		"last-updated-ms": now.UnixMilli(), "last-column-id": 0, "schemas": []any{obj{"type": "struct", "schema-id": 0, "fields": []any{}}},
+		"current-schema-id": 0, "partition-specs": []any{obj{"spec-id": 0, "fields": []any{}}}, "default-spec-id": 0,
+		"last-partition-id": 999, "sort-orders": []any{obj{"order-id": 0, "fields": []any{}}}, "default-sort-order-id": 0,
+		"properties": obj{}, "snapshots": []any{}, "snapshot-log": []any{}, "metadata-log": []any{}, "refs": obj{}}
+	switch {
+	case version == 1:
+		doc["schema"] = obj{"type": "struct", "schema-id": 0, "fields": []any{}}
+		doc["partition-spec"] = []any{}
+	case version >= 2:
+		doc["last-sequence-number"] = 0
+	}
+	if version >= 3 {
+		doc["next-row-id"] = 0
+	}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	return parseMetadata(b)
+}
+
+func versionOf(props map[string]string) (int, error) {
+	switch v := strings.TrimSpace(props["format-version"]); v {
+	case "":
+		return 2, nil
+	case "1", "2", "3":
+		return strconv.Atoi(v)
+	default:
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "format version %q is not 1, 2 or 3", v)
+	}
+}
+
+// define gives a new table its schema, partitioning, order and properties. The first schema,
+// spec and order have the ids 0, 0 and 1, as other engines number them.
+func (e *Edit) define(spec TableSpec) error {
+	if err := distinct(spec.Schema.Fields); err != nil {
+		return err
+	}
+	s := &Schema{Fields: freshFields(spec.Schema.Fields, &e.s.lastColumnID)}
+	for i := range s.Fields {
+		if err := e.checkNew(&s.Fields[i]); err != nil {
+			return err
+		}
+	}
+	retype(s.Fields)
+	e.schema = s
+	var paths [][]string
+	for _, p := range spec.Identifier {
+		paths = append(paths, SplitPath(p))
+	}
+	if len(paths) > 0 {
+		if err := e.SetIdentifier(paths); err != nil {
+			return err
+		}
+	}
+	if e.created {
+		// The placeholder schema makes way: a table's first schema is 0.
+		s = e.schema
+		e.schema = nil
+		s.ID = 0
+		e.s.schemas = []*Schema{s}
+		e.update("add-schema", obj{"schema": s.json(), "last-column-id": e.s.lastColumnID})
+		e.update("set-current-schema", obj{"schema-id": -1})
+		for k, v := range (obj{"schemas": schemasJSON(e.s.schemas), "last-column-id": e.s.lastColumnID}) {
+			if err := e.set(k, v); err != nil {
+				return err
+			}
+		}
+		if e.s.formatVersion == 1 {
+			if err := e.set("schema", s.json()); err != nil {
+				return err
+			}
+		}
+	} else if err := e.flushSchema(); err != nil {
+		return err
+	}
+	return e.defineLayout(spec)
+}
+
+func (e *Edit) defineLayout(spec TableSpec) error {
+	e.spec = &PartitionSpec{}
+	for _, by := range spec.PartitionBy {
+		if err := e.AddPartitionField(by); err != nil {
+			return err
+		}
+	}
+	if e.created {
+		sp := e.spec
+		e.spec = nil
+		e.s.specs = []*PartitionSpec{sp}
+		e.update("add-spec", obj{"spec": specJSON{Fields: specFieldsJSON(sp)}})
+		e.update("set-default-spec", obj{"spec-id": -1})
+		for k, v := range (obj{"partition-specs": specsJSON(e.s.specs), "last-partition-id": e.s.lastPartitionID}) {
+			if err := e.set(k, v); err != nil {
+				return err
+			}
+		}
+		if e.s.formatVersion == 1 {
+			if err := e.set("partition-spec", specFieldsJSON(sp)); err != nil {
+				return err
+			}
+		}
+		if len(spec.SortBy) > 0 { // the unsorted order 0 is not listed where there is another
+			e.s.sortOrders = nil
+			e.s.defaultSortID = -1
+		} else {
+			e.update("add-sort-order", obj{"sort-order": e.s.sortOrders[0].json()})
+			e.update("set-default-sort-order", obj{"sort-order-id": -1})
+		}
+	} else if err := e.flushSpec(); err != nil {
+		return err
+	}
+	if len(spec.SortBy) > 0 || !e.created {
+		if err := e.SetSortOrder(spec.SortBy); err != nil {
+			return err
+		}
+	}
+	props := map[string]string{}
+	for k, v := range spec.Properties {
+		if k != "format-version" {
+			props[k] = v
+		}
+	}
+	return e.SetProperties(props)
+}
+
+func distinct(fields []Field) error {
+	seen := map[string]bool{}
+	for i := range fields {
+		if seen[fields[i].Name] {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", fields[i].Name)
+		}
+		seen[fields[i].Name] = true
+		if fields[i].Iceberg == "struct" {
+			if err := distinct(fields[i].Children); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clear starts a table anew on its old metadata: no rows, no properties, history kept.
+func (e *Edit) clear() error {
+	var keys []string
+	for k := range e.s.properties {
+		keys = append(keys, k)
+	}
+	if err := e.RemoveProperties(keys); err != nil {
+		return err
+	}
+	if _, ok := e.ref("main"); !ok {
+		return nil
+	}
+	var rest []Ref
+	for _, r := range e.s.refs {
+		if r.Name != "main" {
+			rest = append(rest, r)
+		}
+	}
+	e.s.refs, e.s.currentSnapshot = rest, nil
+	e.update("remove-snapshot-ref", obj{"ref-name": "main"})
+	delete(e.doc, "current-snapshot-id")
+	return e.setRefs()
+}
+
+// stage makes a new table's metadata in memory.
+func stage(ctx context.Context, store FS, n Name, spec TableSpec, location string, prefixes []string) (*Table, error) {
+	if spec.Schema == nil {
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "table %s has no columns", n.Table)
+	}
+	version, err := versionOf(spec.Properties)
+	if err != nil {
+		return nil, err
+	}
+	now := millisecond(clockOf(ctx, SystemClock).Now())
+	s, err := newState(version, location, now)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEdit(s, now)
+	if err != nil {
+		return nil, err
+	}
+	e.created = true
+	e.update("assign-uuid", obj{"uuid": s.uuid})
+	e.update("upgrade-format-version", obj{"format-version": version})
+	e.update("set-location", obj{"location": location})
+	e.require("assert-create", nil)
+	if err := e.define(spec); err != nil {
+		return nil, err
+	}
+	t, err := staged(store, n, e, prefixes)
+	if err != nil {
+		return nil, err
+	}
+	// Where the table may write is the catalog's business: its location decides nothing.
+	if err := allowed(Canonical(location), t.place.fs.(*guardFS).prefixes); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// staged wraps an Edit that is not committed as a table, to write files for.
+func staged(store FS, n Name, e *Edit, prefixes []string) (*Table, error) {
+	if err := e.flush(); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(e.doc)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseMetadata(raw)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{store: store, cache: SharedCache, fs: &guardFS{inner: store, prefixes: prefixes}}
+	return &Table{Name: n, state: *s, place: p, staged: e}, nil
+}
+
+func gzipped(b []byte) ([]byte, error) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write(b); err != nil {
+		return nil, err
+	}
+	err := w.Close()
+	return z.Bytes(), err
+}
+
+func (c *sqlCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table, error) {
+	if err := checkName(n); err != nil {
+		return nil, err
+	}
+	if err := c.needNamespace(ctx, n.Namespace); err != nil {
+		return nil, err
+	}
+	n.Catalog = c.name
+	old, err := c.Load(ctx, n)
+	var missing *NotFound
+	switch {
+	case err == nil && !spec.Replace:
+		return nil, &Exists{What: "table", Name: n.String()}
+	case err == nil:
+		return replacing(ctx, c.store, old, spec)
+	case !errors.As(err, &missing):
+		return nil, err
+	}
+	if _, err := c.LoadView(ctx, n); err == nil {
+		return nil, &Exists{What: "view", Name: n.String()}
+	}
+	location := spec.Location
+	if location == "" {
+		if location, err = c.defaultLocation(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return stage(ctx, c.store, n, spec, strings.TrimRight(absolute(location), "/"), c.prefixes)
+}
+
+// replacing stages CREATE OR REPLACE of a table that exists.
+func replacing(ctx context.Context, store FS, old *Table, spec TableSpec) (*Table, error) {
+	if old.Moved() {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "table %s was moved: it can only be read", old.Name.Table)
+	}
+	e, err := newEdit(&old.state, nextInstant(ctx, old))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.clear(); err != nil {
+		return nil, err
+	}
+	if v := spec.Properties["format-version"]; v != "" {
+		if err := e.upgradeText(v); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.define(spec); err != nil {
+		return nil, err
+	}
+	t, err := staged(store, old.Name, e, old.place.fs.(*guardFS).prefixes)
+	if err == nil {
+		t.pointer, t.MetadataLocation = old.pointer, old.MetadataLocation
+	}
+	return t, err
+}
+
+func (c *sqlCatalog) Create(ctx context.Context, n Name, spec TableSpec) (*Table, error) {
+	t, err := c.Stage(ctx, n, spec)
+	if err != nil {
+		return nil, err
+	}
+	return c.CommitStaged(ctx, t, Change{})
+}
+
+func (c *sqlCatalog) CommitStaged(ctx context.Context, t *Table, ch Change) (*Table, error) {
+	return c.engine.commitStaged(ctx, t, ch)
+}
+
+// commitStaged commits a staged table once: if its name was taken or its pointer moved
+// meanwhile, that is a conflict.
+func (g *commitEngine) commitStaged(ctx context.Context, t *Table, c Change) (*Table, error) {
+	if t.staged == nil {
+		return nil, errors.New("the table was not staged")
+	}
+	edit := *t.staged
+	edit.s = t.staged.s.clone()
+	edit.now = nextInstant(ctx, t)
+	edit.doc = map[string]json.RawMessage{}
+	for k, v := range t.staged.doc {
+		edit.doc[k] = v
+	}
+	commit := uuid.NewString()
+	a := &attempt{name: t.Name, head: t, edit: &edit}
+	err := func() error {
+		if len(c.Add) > 0 {
+			p := &producer{c: &c, head: t, edit: &edit, commit: commit, spell: metadataFolder(edit.s)}
+			err := p.locate()
+			if err == nil {
+				err = p.run(ctx)
+			}
+			a.written = append(a.written, p.written...)
+			if err != nil {
+				return err
+			}
+		}
+		if err := g.writeMetadata(ctx, a); err != nil {
+			return err
+		}
+		return g.swap(ctx, []*attempt{a})
+	}()
+	switch {
+	case err == nil:
+		out, err := g.results(ctx, []*attempt{a})
+		if err != nil {
+			return nil, err
+		}
+		return out[0], nil
+	case Outcome(err) == Unknown:
+		out, err := g.resolve(ctx, []*attempt{a}, commit, err)
+		if err != nil {
+			return nil, err
+		}
+		return out[0], nil
+	}
+	cleanUp(ctx, []*attempt{a})
+	if errors.Is(err, errLostRace) {
+		return nil, conflict("another transaction changed table %s", t.Name.Table)
+	}
+	return nil, err
+}
+
+func (c *sqlCatalog) Commit(ctx context.Context, n Name, ch Change) (*Table, error) {
+	out, err := c.CommitAll(ctx, []TableChange{{n, ch}})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+func (c *sqlCatalog) CommitAll(ctx context.Context, changes []TableChange) ([]*Table, error) {
+	seen := map[Name]bool{}
+	for i := range changes {
+		changes[i].Name.Catalog = c.name
+		if seen[changes[i].Name] {
+			return nil, errors.New("a table is changed twice in one commit")
+		}
+		seen[changes[i].Name] = true
+	}
+	return c.engine.commit(ctx, changes)
+}
+
+// mayPurge refuses where the table's owner wants its files kept.
+func mayPurge(t *Table) error {
+	if strings.EqualFold(t.properties["gc.enabled"], "false") || t.Moved() {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "the files of table %s cannot be purged: it was moved, or its property gc.enabled is false", t.Name.Table).
+			WithHint("DROP TABLE without PURGE leaves them.")
+	}
+	return nil
+}
+
+// purgeFiles removes the files of a table that no catalog knows any more, data first and
+// metadata last, so that a purge that is cut off can be found and finished by hand.
+func purgeFiles(ctx context.Context, t *Table) error {
+	gone := map[string]bool{}
+	remove := func(loc string) error {
+		loc = t.Resolve(loc)
+		if gone[loc] {
+			return nil
+		}
+		gone[loc] = true
+		if err := t.FS().Remove(ctx, loc); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fileError(err, "remove", loc)
+		}
+		return nil
+	}
+	var lists, manifests []string
+	for _, s := range t.snapshots {
+		ms, err := t.Manifests(ctx, s)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range ms {
+			if gone["m:"+m.Path] {
+				continue
+			}
+			gone["m:"+m.Path] = true
+			es, err := t.EntriesWith(ctx, m, nil)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			for _, e := range es {
+				if err := remove(e.File.Path); err != nil {
+					return err
+				}
+			}
+			manifests = append(manifests, m.Path)
+		}
+		if s.ManifestList != "" {
+			lists = append(lists, s.ManifestList)
+		}
+	}
+	for _, l := range t.metadataLog {
+		lists = append(lists, l.File)
+	}
+	for _, p := range append(append(manifests, lists...), t.MetadataLocation) {
+		if err := remove(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func openREST(ctx context.Context, name string, p map[string]string) (Catalog, error) {
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "REST catalogs are not supported yet")
+}

@@ -1,0 +1,226 @@
+package lake
+
+import (
+	"context"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+func conflict(format string, args ...any) error {
+	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update: "+format, args...).
+		WithHint("Nothing was written. The statement may be run again.")
+}
+
+// validate checks a change against what other writers did between the snapshot that the
+// statement read and the branch's present head: the matrix of docs/promises.md. Liveness of
+// removed files is checked where they are removed.
+func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) error {
+	if c.Kind == Append {
+		return nil
+	}
+	base := c.Base
+	if base == nil {
+		base = head
+	}
+	d, err := diff(ctx, base, c.Snapshot, head, parent)
+	if err != nil {
+		return err
+	}
+	switch c.Kind {
+	case CopyOnWrite:
+		err = c.noNewDeletes(head, d, c.Remove)
+	case Compaction:
+		return c.noNewDeletesButEquality(head, d)
+	case MergeOnReadDelete, MergeOnReadUpdate:
+		err = c.coveredLive(d)
+		if err == nil && c.Kind == MergeOnReadUpdate {
+			err = c.coveredUndeleted(head, d)
+		}
+	case OverwritePartitions:
+		err = c.partitionsQuiet(d)
+	}
+	if err != nil || c.Isolation == SnapshotIsolation {
+		return err
+	}
+	return c.noNewData(d, base)
+}
+
+func (c *Change) conflicts(f *DataFile) bool { return c.Conflicts == nil || c.Conflicts(f) }
+
+// noNewData: serializable statements saw all rows that match their predicate.
+func (c *Change) noNewData(d *difference, base *Table) error {
+	for _, f := range d.added {
+		// A compaction that kept the sequence number of what the statement has seen brings no
+		// new rows.
+		if c.Snapshot != nil && f.DataSeq < f.FileSeq && f.DataSeq <= c.Snapshot.Seq && c.Snapshot.Seq > 0 {
+			continue
+		}
+		if c.conflicts(f) {
+			return conflict("another transaction added rows that the statement's condition may match (%s)", f.Path)
+		}
+	}
+	return nil
+}
+
+// noNewDeletes: rows of the replaced files were not deleted meanwhile; they would come back.
+func (c *Change) noNewDeletes(head *Table, d *difference, files []*DataFile) error {
+	for _, del := range d.deletes {
+		for _, f := range files {
+			if f.Content == Data && mayApply(head, del, f) {
+				return conflict("another transaction deleted rows of %s", f.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// noNewDeletesButEquality: an equality delete applies to rewritten files as well, if they keep
+// a sequence number before it.
+func (c *Change) noNewDeletesButEquality(head *Table, d *difference) error {
+	var rest difference
+	for _, del := range d.deletes {
+		if del.Content != EqualityDeletes || !c.KeepSeq {
+			rest.deletes = append(rest.deletes, del)
+		}
+	}
+	return c.noNewDeletes(head, &rest, c.Remove)
+}
+
+// covered lists the data files that the change's new delete files refer to.
+func (c *Change) covered() map[string]bool {
+	files := map[string]bool{}
+	for _, p := range c.References {
+		files[p] = true
+	}
+	for _, f := range c.Add {
+		if f.Content != Data && f.ReferencedFile != "" {
+			files[f.ReferencedFile] = true
+		}
+	}
+	return files
+}
+
+// coveredLive: a delete that refers to a file that is gone would delete nothing, while its rows
+// live on elsewhere.
+func (c *Change) coveredLive(d *difference) error {
+	for p := range c.covered() {
+		if d.removed[p] {
+			return conflict("another transaction rewrote or removed %s", p)
+		}
+	}
+	return c.noNewVectors(d)
+}
+
+// noNewVectors: a file has one deletion vector; one that appeared meanwhile is not folded into ours.
+func (c *Change) noNewVectors(d *difference) error {
+	covered := c.covered()
+	for _, del := range d.deletes {
+		if del.ReferencedFile != "" && covered[del.ReferencedFile] && c.addsVectorFor(del.ReferencedFile) {
+			return conflict("another transaction deleted rows of %s", del.ReferencedFile)
+		}
+	}
+	return nil
+}
+
+func (c *Change) addsVectorFor(path string) bool {
+	for _, f := range c.Add {
+		if f.Content == DeletionVector && f.ReferencedFile == path {
+			return true
+		}
+	}
+	return false
+}
+
+// coveredUndeleted: an updated row must not have been deleted meanwhile, since the update would
+// bring it back.
+func (c *Change) coveredUndeleted(head *Table, d *difference) error {
+	covered := c.covered()
+	for _, del := range d.deletes {
+		switch {
+		case del.ReferencedFile != "" && covered[del.ReferencedFile]:
+			return conflict("another transaction deleted rows of %s", del.ReferencedFile)
+		case del.ReferencedFile != "" && del.Content != EqualityDeletes:
+			continue // of a file that the statement does not touch
+		case c.conflicts(del):
+			return conflict("another transaction deleted rows that the statement's condition may match (%s)", del.Path)
+		}
+	}
+	return nil
+}
+
+// partitionsQuiet: nothing was deleted or removed in the partitions that are replaced.
+func (c *Change) partitionsQuiet(d *difference) error {
+	for _, del := range d.deletes {
+		if c.conflicts(del) {
+			return conflict("another transaction deleted rows in the partitions that are replaced (%s)", del.Path)
+		}
+	}
+	for _, f := range c.Remove {
+		if d.removed[fileKey(f)] {
+			return conflict("another transaction removed %s", f.Path)
+		}
+	}
+	return nil
+}
+
+// schemaUnchanged: an ALTER was decided on the schema and partitioning that its Base had.
+func (c *Change) schemaUnchanged(head *Table) error {
+	if c.Base == nil {
+		return nil
+	}
+	if c.Base.currentSchemaID != head.currentSchemaID || c.Base.lastColumnID != head.lastColumnID {
+		return conflict("another transaction changed the schema of table %s", head.Name.Table)
+	}
+	if c.Base.defaultSpecID != head.defaultSpecID || c.Base.lastPartitionID != head.lastPartitionID {
+		return conflict("another transaction changed the partitioning of table %s", head.Name.Table)
+	}
+	return nil
+}
+
+// sameTable refuses to go on where the name stands for another table now, or for one that this
+// statement does not understand (C8).
+func (c *Change) sameTable(head *Table) error {
+	if c.Base == nil {
+		return nil
+	}
+	if c.Base.uuid != "" && head.uuid != c.Base.uuid {
+		return conflict("table %s was dropped and made anew", head.Name.Table)
+	}
+	if head.formatVersion > c.Base.formatVersion {
+		return conflict("another transaction upgraded the format of table %s to version %d", head.Name.Table, head.formatVersion)
+	}
+	return nil
+}
+
+// balanced checks the count of rows (C10).
+func (c *Change) balanced() error {
+	b := c.Balance
+	if b == nil {
+		return nil
+	}
+	var written, deletes int64
+	for _, f := range c.Add {
+		if f.Content == Data {
+			written += f.RecordCount
+		} else {
+			deletes += f.RecordCount
+		}
+	}
+	for _, f := range c.Remove {
+		if f.Content != Data {
+			deletes -= f.RecordCount
+		}
+	}
+	want := b.Read - b.Deleted + b.Inserted
+	if b.Deletes {
+		want = b.Inserted
+		if deletes != b.Deleted {
+			return sqlerr.New(sqlerr.InternalError, "the statement deleted %d rows, but its delete files hold %d more positions: nothing was committed", b.Deleted, deletes)
+		}
+	}
+	if written != want {
+		return sqlerr.New(sqlerr.InternalError, "%d rows should have been written (%d read, %d deleted, %d inserted), but there are %d: nothing was committed",
+			want, b.Read, b.Deleted, b.Inserted, written)
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package lake
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// Edit changes a table's metadata step by step: it edits the document, so that what this
+// program does not know stays as it is, and records the updates and requirements that a REST
+// catalog is sent instead.
+//
+// The methods check the spec's rules and return user's errors; after one the Edit is dead.
+type Edit struct {
+	s        *state
+	doc      map[string]json.RawMessage
+	updates  []obj
+	requires []obj
+	now      time.Time
+	created  bool
+
+	schema  *Schema        // a changed schema that is not flushed yet
+	spec    *PartitionSpec // likewise
+	renamed map[int]bool   // field ids whose names the name mapping must learn
+}
+
+func newEdit(s *state, now time.Time) (*Edit, error) {
+	e := &Edit{s: s.clone(), now: now, renamed: map[int]bool{}}
+	if err := json.Unmarshal(s.raw, &e.doc); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// clone copies the state so deep as an Edit changes it. Schemas, specs and snapshots are
+// replaced, never changed.
+func (s *state) clone() *state {
+	c := *s
+	c.schemas = append([]*Schema(nil), s.schemas...)
+	c.specs = append([]*PartitionSpec(nil), s.specs...)
+	c.sortOrders = append([]*SortOrder(nil), s.sortOrders...)
+	c.snapshots = append([]*Snapshot(nil), s.snapshots...)
+	c.refs = append([]Ref(nil), s.refs...)
+	c.log = append([]LogEntry(nil), s.log...)
+	c.metadataLog = append([]MetadataLogEntry(nil), s.metadataLog...)
+	c.properties = make(map[string]string, len(s.properties))
+	for k, v := range s.properties {
+		c.properties[k] = v
+	}
+	return &c
+}
+
+// Table gives the metadata as it stands in the Edit, without files.
+func (e *Edit) Table() *Table { return &Table{state: *e.s} }
+
+func (e *Edit) set(key string, v any) error {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		e.doc[key] = raw
+	}
+	return err
+}
+
+// appendTo adds an item to an array of the document.
+func (e *Edit) appendTo(key string, item any) error {
+	var list []json.RawMessage
+	if old, ok := e.doc[key]; ok && string(old) != "null" {
+		if err := json.Unmarshal(old, &list); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(item)
+	if err != nil {
+		return err
+	}
+	return e.set(key, append(list, raw))
+}
+
+func (e *Edit) update(action string, rest obj) {
+	u := obj{"action": action}
+	for k, v := range rest {
+		u[k] = v
+	}
+	e.updates = append(e.updates, u)
+}
+
+func (e *Edit) require(kind string, rest obj) {
+	r := obj{"type": kind}
+	for k, v := range rest {
+		r[k] = v
+	}
+	e.requires = append(e.requires, r)
+}
+
+// SetProperties sets table properties; "format-version" upgrades the format.
+func (e *Edit) SetProperties(props map[string]string) error {
+	set := map[string]string{}
+	for k, v := range props {
+		if k == "format-version" {
+			if err := e.upgradeText(v); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := checkProperty(k); err != nil {
+			return err
+		}
+		set[k] = v
+		e.s.properties[k] = v
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	e.update("set-properties", obj{"updates": set})
+	return e.set("properties", e.s.properties)
+}
+
+// checkProperty refuses names that other engines reserve: they would look like metadata.
+func checkProperty(k string) error {
+	switch k {
+	case "uuid", "snapshot-count", "current-snapshot-summary", "current-snapshot-id", "current-snapshot-timestamp-ms",
+		"current-schema", "default-partition-spec", "default-sort-order":
+		return sqlerr.New(sqlerr.InvalidParameterValue, "%q is reserved and cannot be set as a table property", k)
+	}
+	return nil
+}
+
+// RemoveProperties unsets table properties; those that are not set do not matter.
+func (e *Edit) RemoveProperties(keys []string) error {
+	var gone []string
+	for _, k := range keys {
+		if _, ok := e.s.properties[k]; ok {
+			gone = append(gone, k)
+			delete(e.s.properties, k)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	e.update("remove-properties", obj{"removals": gone})
+	return e.set("properties", e.s.properties)
+}
+
+func (e *Edit) upgradeText(v string) error {
+	switch strings.TrimSpace(v) {
+	case "1":
+		return e.UpgradeFormat(1)
+	case "2":
+		return e.UpgradeFormat(2)
+	case "3":
+		return e.UpgradeFormat(3)
+	}
+	return sqlerr.New(sqlerr.InvalidParameterValue, "format version %q is not 1, 2 or 3", v)
+}
+
+// UpgradeFormat raises the format version. It cannot be lowered.
+func (e *Edit) UpgradeFormat(v int) error {
+	if v == e.s.formatVersion {
+		return nil
+	}
+	if v < e.s.formatVersion || v > maxFormatVersion {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "a table of format version %d cannot become version %d", e.s.formatVersion, v)
+	}
+	if e.s.formatVersion == 1 {
+		if err := e.fromV1(); err != nil {
+			return err
+		}
+	}
+	if v >= 3 && e.s.formatVersion < 3 {
+		e.s.nextRowID = 0
+		if err := e.set("next-row-id", 0); err != nil {
+			return err
+		}
+	}
+	e.s.formatVersion = v
+	e.update("upgrade-format-version", obj{"format-version": v})
+	return e.set("format-version", v)
+}
+
+// fromV1 gives the document what v2 requires and v1 left out, and drops what v1 alone has.
+func (e *Edit) fromV1() error {
+	if e.s.uuid == "" {
+		e.s.uuid = uuid.NewString()
+	}
+	fill := obj{"table-uuid": e.s.uuid, "last-sequence-number": 0, "schemas": schemasJSON(e.s.schemas),
+		"current-schema-id": e.s.currentSchemaID, "partition-specs": specsJSON(e.s.specs), "default-spec-id": e.s.defaultSpecID,
+		"last-partition-id": e.s.lastPartitionID, "last-column-id": e.s.lastColumnID}
+	if len(e.s.sortOrders) == 0 {
+		e.s.sortOrders = []*SortOrder{{}}
+		fill["sort-orders"] = sortOrdersJSON(e.s.sortOrders)
+		fill["default-sort-order-id"] = 0
+	}
+	for k, v := range fill {
+		if err := e.set(k, v); err != nil {
+			return err
+		}
+	}
+	delete(e.doc, "schema")
+	delete(e.doc, "partition-spec")
+	return nil
+}
+
+func schemasJSON(list []*Schema) []*schemaJSON {
+	var out []*schemaJSON
+	for _, s := range list {
+		out = append(out, s.json())
+	}
+	return out
+}
+
+func specsJSON(list []*PartitionSpec) []specJSON {
+	var out []specJSON
+	for _, s := range list {
+		out = append(out, specJSON{SpecID: s.ID, Fields: specFieldsJSON(s)})
+	}
+	return out
+}
+
+func sortOrdersJSON(list []*SortOrder) []sortOrderJSON {
+	var out []sortOrderJSON
+	for _, s := range list {
+		out = append(out, s.json())
+	}
+	return out
+}
+
+func (o *SortOrder) json() sortOrderJSON {
+	j := sortOrderJSON{OrderID: o.ID, Fields: []sortFieldJSON{}}
+	for _, f := range o.Fields {
+		sf := sortFieldJSON{Transform: f.Transform.String(), Direction: "asc", NullOrder: "nulls-last"}
+		if f.Desc {
+			sf.Direction = "desc"
+		}
+		if f.NullsFirst {
+			sf.NullOrder = "nulls-first"
+		}
+		if len(f.SourceIDs) == 1 {
+			sf.SourceID = &f.SourceIDs[0]
+		} else {
+			sf.SourceIDs = f.SourceIDs
+		}
+		j.Fields = append(j.Fields, sf)
+	}
+	return j
+}
+
+// SetLocation moves where new files go. Files that exist stay where they are.
+func (e *Edit) SetLocation(loc string) error {
+	e.s.location = loc
+	e.update("set-location", obj{"location": loc})
+	return e.set("location", loc)
+}
+
+// changed tells whether anything was edited.
+func (e *Edit) changed() bool { return len(e.updates) > 0 }
+
+// document finishes the edit: the metadata file's text. previous is the metadata file that it
+// follows ("" for a new table), of the time was.
+func (e *Edit) document(previous string, was time.Time) ([]byte, error) {
+	if err := e.flush(); err != nil {
+		return nil, err
+	}
+	e.s.lastUpdated = e.now
+	if err := e.set("last-updated-ms", e.now.UnixMilli()); err != nil {
+		return nil, err
+	}
+	if previous != "" {
+		if err := e.logMetadata(previous, was); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(e.doc)
+}
+
+func (e *Edit) logMetadata(previous string, was time.Time) error {
+	e.s.metadataLog = append(e.s.metadataLog, MetadataLogEntry{Time: was, File: previous})
+	keep := max(intProperty(e.s.properties, "write.metadata.previous-versions-max", 100), 1)
+	if n := len(e.s.metadataLog); n > keep {
+		e.s.metadataLog = e.s.metadataLog[n-keep:]
+	}
+	list := []obj{}
+	for _, l := range e.s.metadataLog {
+		list = append(list, obj{"timestamp-ms": l.Time.UnixMilli(), "metadata-file": l.File})
+	}
+	return e.set("metadata-log", list)
+}
+
+// flush writes pending schema and partition changes into the document.
+func (e *Edit) flush() error {
+	if err := e.flushSchema(); err != nil {
+		return err
+	}
+	return e.flushSpec()
+}
+
+// filterDoc removes the items of snapshots that are gone from an array of the document.
+func (e *Edit) filterDoc(key string, gone map[int64]bool) error {
+	raw, ok := e.doc[key]
+	if !ok {
+		return nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	rest := []json.RawMessage{}
+	for _, item := range list {
+		var s struct {
+			ID int64 `json:"snapshot-id"`
+		}
+		if err := json.Unmarshal(item, &s); err != nil {
+			return err
+		}
+		if !gone[s.ID] {
+			rest = append(rest, item)
+		}
+	}
+	return e.set(key, rest)
+}
