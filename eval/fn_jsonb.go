@@ -1,0 +1,380 @@
+package eval
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// What only jsonb has: containment, existence, concatenation, deletion and change.
+func init() {
+	jj := sig(types.JSONB, types.JSONB)
+	Register(
+		op("@>", jj, tBool, Try2(func(a, b string) (bool, error) { return jsonbContains(a, b) })),
+		op("<@", jj, tBool, Try2(func(a, b string) (bool, error) { return jsonbContains(b, a) })),
+		op("?", sig(types.JSONB, types.Text), tBool, Fn2(jsonbExists)).total(),
+		op("?|", []types.Type{tJSONB, tTextArray}, tBool, Row(jsonbExistsSome(false))).total(),
+		op("?&", []types.Type{tJSONB, tTextArray}, tBool, Row(jsonbExistsSome(true))).total(),
+		op("||", jj, tJSONB, Try2(jsonbConcat)),
+		op("-", sig(types.JSONB, types.Text), tJSONB, Try2(func(s, key string) (string, error) { return jsonbDelete(s, []string{key}) })),
+		op("-", []types.Type{tJSONB, tTextArray}, tJSONB, Try2(func(s string, keys []types.Datum) (string, error) {
+			var list []string
+			for _, k := range keys {
+				if !k.IsNull() {
+					list = append(list, k.Str())
+				}
+			}
+			return jsonbDelete(s, list)
+		})),
+		op("-", sig(types.JSONB, types.Int4), tJSONB, Try2(jsonbDeleteAt)),
+		op("#-", []types.Type{tJSONB, tTextArray}, tJSONB, Try2(func(s string, path []types.Datum) (string, error) {
+			return jsonbChange(s, path, jsonChange{op: 'd'})
+		})),
+		imm("jsonb_delete_path", []types.Type{tJSONB, tTextArray}, tJSONB, Try2(func(s string, path []types.Datum) (string, error) {
+			return jsonbChange(s, path, jsonChange{op: 'd'})
+		})),
+		imm("jsonb_set", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Try3(func(s string, path []types.Datum, v string) (string, error) {
+			return jsonbChange(s, path, jsonChange{op: 's', value: v, create: true})
+		})),
+		imm("jsonb_set", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Try4(func(s string, path []types.Datum, v string, create bool) (string, error) {
+			return jsonbChange(s, path, jsonChange{op: 's', value: v, create: create})
+		})),
+		imm("jsonb_set_lax", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Row(jsonbSetLax)).nonStrict(),
+		imm("jsonb_set_lax", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Row(jsonbSetLax)).nonStrict(),
+		imm("jsonb_set_lax", []types.Type{tJSONB, tTextArray, tJSONB, tBool, tText}, tJSONB, Row(jsonbSetLax)).nonStrict(),
+		imm("jsonb_insert", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Try3(func(s string, path []types.Datum, v string) (string, error) {
+			return jsonbChange(s, path, jsonChange{op: 'i', value: v})
+		})),
+		imm("jsonb_insert", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Try4(func(s string, path []types.Datum, v string, after bool) (string, error) {
+			return jsonbChange(s, path, jsonChange{op: 'i', value: v, after: after})
+		})),
+		imm("jsonb_pretty", sig(types.JSONB), tText, Try1(func(s string) (string, error) {
+			v, err := types.ParseJSON(s)
+			return string(appendPretty(nil, &v, 0)), err
+		})),
+	)
+}
+
+func jsonbContains(a, b string) (bool, error) {
+	x, err := types.ParseJSON(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := types.ParseJSON(b)
+	if err != nil {
+		return false, err
+	}
+	// An array contains a scalar that is one of its elements; that holds at the top only.
+	if x.Kind == types.JSONArray && y.Kind != types.JSONArray && y.Kind != types.JSONObject {
+		for i := range x.Items {
+			if x.Items[i].Kind != types.JSONArray && x.Items[i].Kind != types.JSONObject && types.CompareJSON(&x.Items[i], &y) == 0 {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	return containsJSON(&x, &y), nil
+}
+
+func containsJSON(x, y *types.JSONValue) bool {
+	if x.Kind != y.Kind {
+		return false
+	}
+	switch x.Kind {
+	case types.JSONObject:
+		for i := range y.Keys {
+			m, ok := x.Get(y.Keys[i])
+			if !ok || !containsJSON(m, &y.Items[i]) {
+				return false
+			}
+		}
+		return true
+	case types.JSONArray:
+		for i := range y.Items {
+			found := false
+			for k := range x.Items {
+				if containsJSON(&x.Items[k], &y.Items[i]) {
+					found = true
+					break
+				}
+			}
+			if !found {
+				return false
+			}
+		}
+		return true
+	}
+	return types.CompareJSON(x, y) == 0
+}
+
+// jsonbExists: key is a member's name, an element that is a string, or the string itself.
+func jsonbExists(s, key string) bool {
+	found := false
+	if jsonMembers(s, func(k, _ string) bool { found = jsonString(k) == key; return !found }) {
+		return found
+	}
+	if jsonItems(s, func(v string) bool { found = v[0] == '"' && jsonString(v) == key; return !found }) {
+		return found
+	}
+	return s != "" && s[0] == '"' && jsonString(s) == key
+}
+
+func jsonbExistsSome(all bool) Row {
+	return func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+		for _, k := range a[1].List() {
+			if k.IsNull() {
+				continue
+			}
+			if jsonbExists(a[0].Str(), k.Str()) != all {
+				return types.NewBool(!all), nil
+			}
+		}
+		return types.NewBool(all), nil
+	}
+}
+
+func jsonbText(v types.JSONValue) (string, error) {
+	c, err := v.Canonical()
+	return string(c.AppendText(nil)), err
+}
+
+func jsonbConcat(a, b string) (string, error) {
+	x, err := types.ParseJSON(a)
+	if err != nil {
+		return "", err
+	}
+	y, err := types.ParseJSON(b)
+	if err != nil {
+		return "", err
+	}
+	if x.Kind == types.JSONObject && y.Kind == types.JSONObject {
+		x.Keys, x.Items = append(x.Keys, y.Keys...), append(x.Items, y.Items...)
+		return jsonbText(x)
+	}
+	list := func(v types.JSONValue) []types.JSONValue {
+		if v.Kind == types.JSONArray {
+			return v.Items
+		}
+		return []types.JSONValue{v}
+	}
+	return jsonbText(types.JSONValue{Kind: types.JSONArray, Items: append(list(x), list(y)...)})
+}
+
+func jsonbDelete(s string, keys []string) (string, error) {
+	v, err := types.ParseJSON(s)
+	if err != nil {
+		return "", err
+	}
+	gone := map[string]bool{}
+	for _, k := range keys {
+		gone[k] = true
+	}
+	out := types.JSONValue{Kind: v.Kind}
+	switch v.Kind {
+	case types.JSONObject:
+		for i, k := range v.Keys {
+			if !gone[k] {
+				out.Keys, out.Items = append(out.Keys, k), append(out.Items, v.Items[i])
+			}
+		}
+	case types.JSONArray:
+		for _, e := range v.Items {
+			if e.Kind != types.JSONString || !gone[e.Text] {
+				out.Items = append(out.Items, e)
+			}
+		}
+	default:
+		return "", errJSON("cannot delete from scalar")
+	}
+	return string(out.AppendText(nil)), nil
+}
+
+func jsonbDeleteAt(s string, n int) (string, error) {
+	v, err := types.ParseJSON(s)
+	if err != nil {
+		return "", err
+	}
+	switch v.Kind {
+	case types.JSONArray:
+	case types.JSONObject:
+		return "", errJSON("cannot delete from object using integer index")
+	default:
+		return "", errJSON("cannot delete from scalar")
+	}
+	if n < 0 {
+		n += len(v.Items)
+	}
+	if n >= 0 && n < len(v.Items) {
+		v.Items = append(v.Items[:n:n], v.Items[n+1:]...)
+	}
+	return string(v.AppendText(nil)), nil
+}
+
+// jsonChange is what happens at the end of a path: 's' set, 'i' insert, 'd' delete.
+type jsonChange struct {
+	op     byte
+	value  string
+	create bool // set: make what is missing
+	after  bool // insert: behind the element
+	parsed types.JSONValue
+}
+
+func jsonbChange(s string, path []types.Datum, ch jsonChange) (string, error) {
+	v, err := types.ParseJSON(s)
+	if err != nil {
+		return "", err
+	}
+	if v.Kind != types.JSONObject && v.Kind != types.JSONArray {
+		if ch.op == 'd' {
+			return "", errJSON("cannot delete path in scalar")
+		}
+		return "", errJSON("cannot set path in scalar")
+	}
+	if len(v.Items) == 0 && (ch.op == 'd' || ch.op == 's' && !ch.create) || len(path) == 0 {
+		return s, nil
+	}
+	if ch.op != 'd' {
+		if ch.parsed, err = types.ParseJSON(ch.value); err != nil {
+			return "", err
+		}
+	}
+	for i, p := range path {
+		if p.IsNull() {
+			return "", sqlerr.New(sqlerr.NullNotAllowed, "path element at position %d is null", i+1)
+		}
+	}
+	if err := ch.apply(&v, path, 0); err != nil {
+		return "", err
+	}
+	return jsonbText(v)
+}
+
+func (ch *jsonChange) apply(v *types.JSONValue, path []types.Datum, level int) error {
+	last := level == len(path)-1
+	key := path[level].Str()
+	switch v.Kind {
+	case types.JSONObject:
+		i := sort.Search(len(v.Keys), func(k int) bool {
+			return len(v.Keys[k]) > len(key) || len(v.Keys[k]) == len(key) && v.Keys[k] >= key
+		})
+		have := i < len(v.Keys) && v.Keys[i] == key
+		switch {
+		case !last:
+			if have {
+				return ch.apply(&v.Items[i], path, level+1)
+			}
+		case have && ch.op == 'd':
+			v.Keys = append(v.Keys[:i:i], v.Keys[i+1:]...)
+			v.Items = append(v.Items[:i:i], v.Items[i+1:]...)
+		case have && ch.op == 's':
+			v.Items[i] = ch.parsed
+		case have && ch.op == 'i':
+			return sqlerr.New(sqlerr.InvalidParameterValue, "cannot replace existing key").
+				WithHint("Try using the function jsonb_set to replace key value.")
+		case ch.op == 'i' || ch.op == 's' && ch.create:
+			v.Keys, v.Items = append(v.Keys, key), append(v.Items, ch.parsed)
+		}
+	case types.JSONArray:
+		n, err := strconv.ParseInt(key, 10, 32)
+		if err != nil {
+			return sqlerr.New(sqlerr.InvalidTextRepresentation, "path element at position %d is not an integer: \"%s\"", level+1, key)
+		}
+		at := int(n)
+		count := len(v.Items)
+		if at < 0 {
+			at += count
+		}
+		inside := at >= 0 && at < count
+		switch {
+		case !last:
+			if inside {
+				return ch.apply(&v.Items[at], path, level+1)
+			}
+		case ch.op == 'd':
+			if inside {
+				v.Items = append(v.Items[:at:at], v.Items[at+1:]...)
+			}
+		case inside && ch.op == 's':
+			v.Items[at] = ch.parsed
+		case ch.op == 'i' || ch.create:
+			if inside && ch.after {
+				at++
+			}
+			at = min(max(at, 0), count)
+			items := append(v.Items[:at:at], ch.parsed)
+			v.Items = append(items, v.Items[at:]...)
+		}
+	}
+	return nil
+}
+
+func jsonbSetLax(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	create := true
+	if len(a) > 3 {
+		if a[3].IsNull() {
+			return types.Null, nil
+		}
+		create = a[3].Bool()
+	}
+	if a[0].IsNull() || a[1].IsNull() {
+		return types.Null, nil
+	}
+	treat := "use_json_null"
+	if len(a) > 4 {
+		if a[4].IsNull() {
+			return types.Null, sqlerr.New(sqlerr.InvalidParameterValue,
+				"null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+		}
+		treat = a[4].Str()
+	}
+	ch := jsonChange{op: 's', create: create}
+	if !a[2].IsNull() {
+		ch.value = a[2].Str()
+	} else {
+		switch treat {
+		case "raise_exception":
+			return types.Null, sqlerr.New(sqlerr.NullNotAllowed, "JSON value must not be null").
+				WithDetail("Exception was raised because null_value_treatment is \"raise_exception\".").
+				WithHint("To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed.")
+		case "use_json_null":
+			ch.value = "null"
+		case "delete_key":
+			ch = jsonChange{op: 'd'}
+		case "return_target":
+			return a[0], nil
+		default:
+			return types.Null, sqlerr.New(sqlerr.InvalidParameterValue,
+				"null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+		}
+	}
+	s, err := jsonbChange(a[0].Str(), a[1].List(), ch)
+	return types.NewStr(s), err
+}
+
+// appendPretty writes v over several lines, four spaces a level.
+func appendPretty(dst []byte, v *types.JSONValue, level int) []byte {
+	if v.Kind != types.JSONArray && v.Kind != types.JSONObject {
+		return v.AppendText(dst)
+	}
+	open, shut := byte('['), byte(']')
+	if v.Kind == types.JSONObject {
+		open, shut = '{', '}'
+	}
+	indent := strings.Repeat("    ", level+1)
+	dst = append(dst, open)
+	for i := range v.Items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, '\n'), indent...)
+		if v.Kind == types.JSONObject {
+			dst = append(types.AppendJSONString(dst, v.Keys[i]), ": "...)
+		}
+		dst = appendPretty(dst, &v.Items[i], level+1)
+	}
+	dst = append(append(dst, '\n'), indent[4:]...)
+	return append(dst, shut)
+}
