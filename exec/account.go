@@ -1,0 +1,148 @@
+package exec
+
+import (
+	"sync/atomic"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// Account counts the memory that operators hold: a query's, with the server's as its parent.
+// Beyond Soft an operator that can spill does; beyond Hard a reservation fails with 53200, so
+// that one query fails alone and not the server. Safe for concurrent use.
+type Account struct {
+	parent     *Account
+	soft, hard int64
+	used, peak atomic.Int64
+}
+
+// NewAccount makes an account of limit bytes below parent (nil: none). Operators start to
+// spill at three quarters of it. limit 0: only the parent limits.
+func NewAccount(parent *Account, limit int64) *Account {
+	return NewAccountSoft(parent, limit/4*3, limit)
+}
+
+// NewAccountSoft makes an account whose operators spill beyond soft and fail beyond hard; 0: no
+// such limit.
+func NewAccountSoft(parent *Account, soft, hard int64) *Account {
+	return &Account{parent: parent, soft: soft, hard: hard}
+}
+
+// Used is the memory reserved now, and Peak the most there was.
+func (a *Account) Used() int64 { return a.used.Load() }
+func (a *Account) Peak() int64 { return a.peak.Load() }
+
+// add reserves n bytes when every account on the way up stays within its limit times
+// num/den of the soft limit, or within the hard one.
+func (a *Account) add(n int64, hard bool, num, den int64) bool {
+	if a == nil {
+		return true
+	}
+	limit := a.soft / den * num
+	if a.soft > 0 && limit == 0 {
+		limit = 1
+	}
+	if hard {
+		limit = a.hard
+	}
+	now := a.used.Add(n)
+	if limit > 0 && now > limit {
+		a.used.Add(-n)
+		return false
+	}
+	if a.soft > 0 {
+		num, den = 1, 1
+	}
+	if !a.parent.add(n, hard, num, den) {
+		a.used.Add(-n)
+		return false
+	}
+	for p := a.peak.Load(); now > p && !a.peak.CompareAndSwap(p, now); p = a.peak.Load() {
+	}
+	return true
+}
+
+func (a *Account) release(n int64) {
+	for ; a != nil; a = a.parent {
+		a.used.Add(-n)
+	}
+}
+
+// accountChunk is the grain of reservations.
+const accountChunk = 64 << 10
+
+// memory is one operator's holding of an account; for one goroutine.
+type memory struct {
+	account *Account
+	held    int64
+	// num/den is the share of the soft limit up to which the holder grows before it spills:
+	// a first level leaves room for what later reads its spilled partitions.
+	num, den int64
+}
+
+func newMemory(e *Env) *memory { return &memory{account: e.Account, num: 1, den: 1} }
+
+// share limits soft growth to num/den of the account.
+func (m *memory) share(num, den int64) *memory {
+	m.num, m.den = num, den
+	return m
+}
+
+func roundChunk(n int64) int64 { return (n + accountChunk - 1) / accountChunk * accountChunk }
+
+// grow makes the holding n bytes, rounded up; false: beyond the soft limit, spill.
+func (m *memory) grow(n int64) bool {
+	n = roundChunk(n)
+	if n <= m.held {
+		return true
+	}
+	if !m.account.add(n-m.held, false, m.num, m.den) {
+		return false
+	}
+	m.held = n
+	return true
+}
+
+// must makes the holding n bytes for what cannot spill; beyond the hard limit it fails.
+func (m *memory) must(n int64) error {
+	n = roundChunk(n)
+	if n <= m.held {
+		return nil
+	}
+	if !m.account.add(n-m.held, true, 1, 1) {
+		return errOutOfMemory()
+	}
+	m.held = n
+	return nil
+}
+
+// shrink gives back what is held beyond n bytes.
+func (m *memory) shrink(n int64) {
+	n = roundChunk(n)
+	if n < m.held {
+		m.account.release(m.held - n)
+		m.held = n
+	}
+}
+
+func (m *memory) free() {
+	if m != nil {
+		m.shrink(0)
+	}
+}
+
+// Reserve takes n bytes for what cannot spill, such as a scan's buffers; see memory.must.
+func (a *Account) Reserve(n int64) error {
+	if !a.add(n, true, 1, 1) {
+		return errOutOfMemory()
+	}
+	return nil
+}
+
+// Release gives n reserved bytes back.
+func (a *Account) Release(n int64) { a.release(n) }
+
+func errOutOfMemory() error {
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+		WithDetail("The query needs more than its memory limit and cannot continue on disk here.").
+		WithHint("Raise the memory limit, or reduce the size of single groups, partitions or results.")
+}

@@ -1,0 +1,100 @@
+package exec
+
+import (
+	"reflect"
+
+	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// newAggregate translates an Aggregate into an aggSpec: which expressions make the columns, and
+// which columns each call takes.
+func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (*aggregator, error) {
+	spec := &aggSpec{env: env, keys: len(n.Groups), sets: n.Sets}
+	if n.Sets == nil {
+		spec.sets = allKeys(len(n.Groups))
+	}
+	cols := &aggColumns{}
+	for _, g := range n.Groups {
+		cols.exprs = append(cols.exprs, g.Expr) // not shared: the keys are the first columns
+	}
+	for i := range n.Aggs {
+		call, serial := newAggCall(&n.Aggs[i], cols)
+		spec.calls = append(spec.calls, call)
+		spec.serial = spec.serial || serial
+	}
+	for _, e := range cols.exprs {
+		spec.types = append(spec.types, e.Type())
+	}
+	progs, err := compileAll(cols.exprs, n.Input.Columns())
+	if err != nil {
+		return nil, err
+	}
+	if spec.serial {
+		parts = []vec.Source{newGather(parts)}
+	}
+	in := make([]aggInput, len(parts))
+	for i, p := range parts {
+		c, own := env.evalCtx(), clonePrograms(progs)
+		out := make([]*vec.Vector, len(own))
+		in[i] = aggInput{src: p, eval: func(b *vec.Batch) ([]*vec.Vector, error) {
+			return out, evalAll(c, own, b, out)
+		}}
+	}
+	return newAggregator(spec, in, n.GroupingSet.ID != 0), nil
+}
+
+// aggColumns collects the expressions to evaluate, equal ones once.
+type aggColumns struct{ exprs []plan.Expr }
+
+func (a *aggColumns) column(e plan.Expr) int {
+	if eval.VolatilityOf(e) != plan.Volatile {
+		for i, x := range a.exprs {
+			if reflect.DeepEqual(x, e) {
+				return i
+			}
+		}
+	}
+	a.exprs = append(a.exprs, e)
+	return len(a.exprs) - 1
+}
+
+// newAggCall places a call's arguments. serial: the result depends on the order of rows, so one
+// goroutine must see them all.
+func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
+	impl := eval.Declaration(a.Func).Agg
+	call = aggCall{filter: -1, ret: a.Out.Type, distinct: a.Distinct && !impl.IgnoresDuplicates}
+	args := a.Args
+	if impl.WithinGroup && (a.Func.Variadic || len(args) < len(a.Func.Args)) {
+		// The sort keys' values are arguments behind the direct ones.
+		args = append([]plan.Expr(nil), args...)
+		for _, k := range a.OrderBy {
+			args = append(args, k.Expr)
+		}
+	}
+	t := eval.AggCall{Ret: a.Out.Type}
+	for _, e := range args {
+		call.args = append(call.args, cols.column(e))
+		t.Args = append(t.Args, e.Type())
+	}
+	call.state = func(c *eval.Ctx) (eval.AggState, error) { return impl.New(c, t) }
+	if a.Filter != nil {
+		call.filter = cols.column(a.Filter)
+	}
+	if !impl.Ordered && !impl.WithinGroup {
+		return call, false
+	}
+	keys := a.OrderBy
+	if len(keys) == 0 && call.distinct {
+		// PostgreSQL finds duplicates by sorting, and array_agg(DISTINCT x) shows it.
+		for _, e := range args {
+			keys = append(keys, plan.SortKey{Expr: e})
+		}
+	}
+	for _, k := range keys {
+		call.order = append(call.order, cols.column(k.Expr))
+	}
+	call.orderBy = sortColumns(keys)
+	return call, true
+}

@@ -1,0 +1,352 @@
+package exec
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// noGroup is what find gives for rows whose group does not exist and may not be made.
+const noGroup = ^uint32(0)
+
+// groupTable numbers the distinct keys that it sees, densely from 0, and keeps their values.
+// Keys are NULL-safe: NULL is one more value.
+//
+// One integer column is hashed as it is; other keys as bytes. In front of both, keys that come
+// as dictionary codes are looked up by code: a group by two dictionary columns costs an addition
+// and a load per row.
+type groupTable struct {
+	types []types.Type
+	keys  []*vec.Appender // column by column, group by group
+	n     int
+	err   error // sticky: a key column outgrew its vector
+
+	ints  bool
+	int   intTable
+	bytes byteTable
+	enc   *keyEncoder
+	codes codeCache
+
+	fresh   []uint16 // rows of the batch that made a group
+	missing []int
+	one     [1]uint16
+	gone    [1]uint32
+}
+
+func newGroupTable(t []types.Type) *groupTable {
+	g := &groupTable{types: t, ints: len(t) == 1 && sameI64(t[0])}
+	cols := make([]keyColumn, len(t))
+	for i := range t {
+		cols[i] = equalKey(t[i])
+		g.keys = append(g.keys, vec.NewAppender(t[i]))
+	}
+	g.enc = newKeyEncoder(cols)
+	g.int.null = noGroup
+	return g
+}
+
+// bytesHeld is the memory in use.
+func (t *groupTable) bytesHeld() int64 {
+	n := int64(cap(t.int.slots))*16 + int64(cap(t.int.direct))*4 +
+		int64(cap(t.bytes.slots))*8 + int64(cap(t.bytes.arena)) + int64(cap(t.bytes.ends))*8 + int64(cap(t.codes.table))*4
+	for _, k := range t.keys {
+		n += k.Bytes()
+	}
+	return n
+}
+
+// maxKeyBytes bounds a key column's strings: vec.View offsets are 32 bits.
+const maxKeyBytes = math.MaxUint32 / 2
+
+// find gives groups[i] for row sel[i]; add says whether unknown keys make a group.
+func (t *groupTable) find(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) error {
+	t.fresh = t.fresh[:0]
+	switch {
+	case len(vs) == 0:
+		if t.n == 0 && !add {
+			fill(groups[:len(sel)], noGroup)
+			return nil
+		}
+		t.n = max(t.n, 1)
+		clear(groups[:len(sel)])
+		return nil
+	case t.codes.fits(vs, len(sel)):
+		t.findCodes(vs, sel, groups, add)
+	case t.ints:
+		t.findInts(vs[0], sel, groups, add)
+	default:
+		t.findBytes(vs, sel, groups, add)
+	}
+	return t.keep(vs, rows)
+}
+
+func fill(s []uint32, x uint32) {
+	for i := range s {
+		s[i] = x
+	}
+}
+
+// keep stores the values of the groups that the batch made.
+func (t *groupTable) keep(vs []*vec.Vector, rows int) error {
+	if len(t.fresh) == 0 {
+		return nil
+	}
+	for c, v := range vs {
+		t.keys[c].AppendSel(v, t.fresh, rows)
+		if len(t.keys[c].Vector().Data) > maxKeyBytes || t.n > math.MaxUint32/2 {
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "too many distinct keys to group in memory")
+		}
+	}
+	return nil
+}
+
+// findBytes looks keys up by their encoding.
+func (t *groupTable) findBytes(vs []*vec.Vector, sel []uint16, groups []uint32, add bool) {
+	t.enc.encode(vs, sel)
+	for i, s := range sel {
+		k := t.enc.key(i)
+		id, slot := t.bytes.find(k, hashKey(k))
+		if id == noGroup && add {
+			id = uint32(t.n)
+			t.n++
+			t.bytes.add(k, slot, id)
+			t.fresh = append(t.fresh, s)
+		}
+		groups[i] = id
+	}
+}
+
+// findInts looks one integer column up.
+func (t *groupTable) findInts(v *vec.Vector, sel []uint16, groups []uint32, add bool) {
+	f := v.Values()
+	if t.int.slots == nil {
+		t.int.start(v, sel)
+	}
+	flat := v.Enc == vec.Flat
+	for i, s := range sel {
+		if v.Valid != nil && v.Null(int(s)) {
+			if t.int.null == noGroup && add {
+				t.int.null = uint32(t.n)
+				t.n++
+				t.fresh = append(t.fresh, s)
+			}
+			groups[i] = t.int.null
+			continue
+		}
+		r := int(s)
+		if !flat {
+			r = v.Row(r)
+		}
+		x := f.I64[r]
+		p := t.int.place(x)
+		id := *p
+		if id == noGroup && add {
+			id = uint32(t.n)
+			t.n++
+			t.int.set(x, p, id)
+			t.fresh = append(t.fresh, s)
+		}
+		groups[i] = id
+	}
+}
+
+// intTable maps int64 keys to group numbers: by position in a window around the first batch's
+// keys when those lie close, else by open addressing.
+type intTable struct {
+	slots  []intSlot
+	used   int
+	null   uint32
+	base   int64
+	direct []uint32
+}
+
+type intSlot struct {
+	key int64
+	id  uint32 // noGroup: empty
+}
+
+const directWindow = 1 << 16
+
+func (t *intTable) start(v *vec.Vector, sel []uint16) {
+	t.slots = newIntSlots(1 << 10)
+	lo, hi, any := int64(0), int64(0), false
+	f := v.Values()
+	for _, s := range sel {
+		if v.Null(int(s)) {
+			continue
+		}
+		x := f.I64[v.Row(int(s))]
+		if !any {
+			lo, hi, any = x, x, true
+		}
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	if any && uint64(hi)-uint64(lo) < directWindow/2 && len(sel) >= 64 {
+		t.base = lo - directWindow/4
+		if t.base > lo { // wrapped
+			t.base = math.MinInt64
+		}
+		t.direct = make([]uint32, directWindow)
+		fill(t.direct, noGroup)
+	}
+}
+
+func newIntSlots(n int) []intSlot {
+	s := make([]intSlot, n)
+	for i := range s {
+		s[i].id = noGroup
+	}
+	return s
+}
+
+// hashInt spreads an integer over 64 bits (the finalizer of splitmix64, shortened).
+func hashInt(x int64) uint64 {
+	h := uint64(x) * 0x9E3779B97F4A7C15
+	return h ^ h>>32
+}
+
+// place is where the id of x is or belongs. Write it by set only.
+func (t *intTable) place(x int64) *uint32 {
+	if d := uint64(x) - uint64(t.base); d < uint64(len(t.direct)) {
+		return &t.direct[d]
+	}
+	mask := uint64(len(t.slots) - 1)
+	i := hashInt(x) & mask
+	for {
+		s := &t.slots[i]
+		if s.id == noGroup || s.key == x {
+			return &s.id
+		}
+		i = (i + 1) & mask
+	}
+}
+
+func (t *intTable) set(x int64, p *uint32, id uint32) {
+	*p = id
+	if uint64(x)-uint64(t.base) < uint64(len(t.direct)) {
+		return
+	}
+	// p lies in slots: find the slot again to store the key.
+	mask := uint64(len(t.slots) - 1)
+	i := hashInt(x) & mask
+	for &t.slots[i].id != p {
+		i = (i + 1) & mask
+	}
+	t.slots[i].key = x
+	t.used++
+	if t.used*2 > len(t.slots) {
+		t.grow()
+	}
+}
+
+func (t *intTable) grow() {
+	old := t.slots
+	t.slots = newIntSlots(2 * len(old))
+	mask := uint64(len(t.slots) - 1)
+	for _, s := range old {
+		if s.id == noGroup {
+			continue
+		}
+		i := hashInt(s.key) & mask
+		for t.slots[i].id != noGroup {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+	}
+}
+
+// byteTable maps encoded keys to numbers by open addressing.
+type byteTable struct {
+	slots []byteSlot
+	arena []byte
+	ends  []uint64 // key i is arena[ends[i-1]:ends[i]]
+}
+
+type byteSlot struct {
+	hash uint32 // the upper half
+	id   uint32 // number + 1; 0: empty
+}
+
+func (t *byteTable) key(id uint32) []byte {
+	from := uint64(0)
+	if id > 0 {
+		from = t.ends[id-1]
+	}
+	return t.arena[from:t.ends[id]]
+}
+
+// find gives k's number, or noGroup and the slot's token to hand to add.
+func (t *byteTable) find(k []byte, hash uint64) (id uint32, token uint64) {
+	if len(t.slots) == 0 {
+		t.slots = make([]byteSlot, 1<<10)
+	}
+	mask := uint64(len(t.slots) - 1)
+	h := uint32(hash >> 32)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s := t.slots[i]
+		if s.id == 0 {
+			return noGroup, hash
+		}
+		if s.hash == h && bytes.Equal(t.key(s.id-1), k) {
+			return s.id - 1, hash
+		}
+	}
+}
+
+// add puts k, which find did not find, in as number id = number of keys so far.
+func (t *byteTable) add(k []byte, hash uint64, id uint32) {
+	t.arena = append(t.arena, k...)
+	t.ends = append(t.ends, uint64(len(t.arena)))
+	if 2*len(t.ends) > len(t.slots) {
+		t.grow()
+	}
+	t.insert(hash, id)
+}
+
+func (t *byteTable) insert(hash uint64, id uint32) {
+	mask := uint64(len(t.slots) - 1)
+	i := hash & mask
+	for t.slots[i].id != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = byteSlot{hash: uint32(hash >> 32), id: id + 1}
+}
+
+func (t *byteTable) grow() {
+	t.slots = make([]byteSlot, 2*len(t.slots))
+	for id := range len(t.ends) - 1 { // the newest is inserted by the caller
+		t.insert(hashKey(t.key(uint32(id))), uint32(id))
+	}
+}
+
+// rowsOf is rows [from, to) of a Flat vector as a vector of its own, sharing memory. from is a
+// multiple of 64, for the bitmap's sake.
+func rowsOf(v *vec.Vector, from, to int) *vec.Vector {
+	w := *v
+	if v.Valid != nil {
+		w.Valid = v.Valid[from/64:]
+	}
+	switch v.Form {
+	case types.FormBool:
+		w.Bools = v.Bools[from:to]
+	case types.FormI64:
+		w.I64 = v.I64[from:to]
+	case types.FormF64:
+		w.F64 = v.F64[from:to]
+	case types.FormW128:
+		w.W128 = v.W128[from:to]
+	case types.FormStr:
+		w.Views = v.Views[from:to]
+	case types.FormList:
+		w.Offsets = v.Offsets[from : to+1]
+	case types.FormStruct:
+		w.Children = make([]*vec.Vector, len(v.Children))
+		for i, c := range v.Children {
+			w.Children[i] = rowsOf(c, from, to)
+		}
+	}
+	return &w
+}

@@ -1,0 +1,176 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// projectSet computes columns of which some are sets of rows. Each input row makes as many rows
+// as the largest of its sets; smaller ones are filled up with NULL, plain columns repeat. A row
+// whose sets are all empty vanishes.
+type projectSet struct {
+	env  *Env
+	in   vec.Source
+	c    *eval.Ctx
+	cols []setColumn
+
+	b    *vec.Batch // input under way
+	row  int        // next of its selection
+	sets [][]types.Datum
+	at   int // next row of the sets
+	size int // of the largest
+	vals []*vec.Vector
+	apps []*vec.Appender
+	out  vec.Batch
+}
+
+// setColumn is an output column: a plain expression, or a call of a set-returning function.
+type setColumn struct {
+	plain *eval.Program
+	set   eval.SetKernel
+	// strict: a NULL argument makes the empty set.
+	strict bool
+	args   []*eval.Program
+	vecs   []*vec.Vector
+}
+
+func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, error) {
+	p := &projectSet{env: env, in: in, c: env.evalCtx()}
+	cols := n.Input.Columns()
+	for _, e := range n.Exprs {
+		var sc setColumn
+		var err error
+		if call, ok := e.Expr.(*plan.Call); ok && call.Func.Kind == plan.SetFunc {
+			sc.set, sc.strict = eval.Declaration(call.Func).Set, call.Func.Strict
+			sc.args, err = compileAll(call.Args, cols)
+			sc.vecs = make([]*vec.Vector, len(sc.args))
+		} else {
+			sc.plain, err = eval.Compile(e.Expr, cols)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.cols = append(p.cols, sc)
+		p.apps = append(p.apps, vec.NewAppender(e.Col.Type))
+	}
+	p.sets = make([][]types.Datum, len(p.cols))
+	p.vals = make([]*vec.Vector, len(p.cols))
+	return p, nil
+}
+
+func (p *projectSet) Next(ctx context.Context) (*vec.Batch, error) {
+	for _, a := range p.apps {
+		a.Reset()
+	}
+	n, limit := 0, p.env.batchRows()
+	for n < limit {
+		if p.at < p.size {
+			p.appendRow()
+			n++
+			continue
+		}
+		if p.b == nil || p.row == p.b.Len() {
+			if n > 0 {
+				break // what was made points into nothing of the batch, but pull only when empty-handed
+			}
+			if err := canceled(ctx); err != nil {
+				return nil, err
+			}
+			b, err := p.in.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if b == nil {
+				return nil, nil
+			}
+			if err := p.startBatch(b); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := p.startRow(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p.out.Cols = p.out.Cols[:0]
+	for _, a := range p.apps {
+		p.out.Cols = append(p.out.Cols, a.Vector())
+	}
+	p.out.Rows = n
+	return &p.out, nil
+}
+
+func (p *projectSet) startBatch(b *vec.Batch) error {
+	p.b, p.row, p.at, p.size = b, 0, 0, 0
+	if b.Len() == 0 {
+		return nil
+	}
+	for i := range p.cols {
+		sc := &p.cols[i]
+		if sc.plain != nil {
+			if err := evalAll(p.c, []*eval.Program{sc.plain}, b, p.vals[i:i+1]); err != nil {
+				return err
+			}
+		} else if err := evalAll(p.c, sc.args, b, sc.vecs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startRow computes the sets of the next input row.
+func (p *projectSet) startRow(ctx context.Context) error {
+	r := int(selection(p.b)[p.row])
+	p.row++
+	p.at, p.size = 0, 0
+	for i := range p.cols {
+		sc := &p.cols[i]
+		if sc.plain != nil {
+			continue
+		}
+		args := make([]types.Datum, len(sc.vecs))
+		null := false
+		for k, v := range sc.vecs {
+			args[k] = v.Datum(r)
+			null = null || args[k].IsNull()
+		}
+		p.sets[i] = p.sets[i][:0]
+		if null && sc.strict {
+			continue
+		}
+		count := 0
+		err := sc.set(p.c, args, func(d types.Datum) error {
+			p.sets[i] = append(p.sets[i], d)
+			if count++; count%4096 == 0 {
+				return canceled(ctx)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		p.size = max(p.size, len(p.sets[i]))
+	}
+	return nil
+}
+
+func (p *projectSet) appendRow() {
+	r := int(selection(p.b)[p.row-1])
+	for i := range p.cols {
+		switch {
+		case p.cols[i].plain != nil:
+			p.apps[i].Append(p.vals[i], r)
+		case p.at < len(p.sets[i]):
+			p.apps[i].AppendDatum(p.sets[i][p.at])
+		default:
+			p.apps[i].AppendNull()
+		}
+	}
+	p.at++
+}
+
+func (p *projectSet) Close() error { return p.in.Close() }
