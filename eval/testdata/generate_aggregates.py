@@ -90,7 +90,7 @@ for w in wins:
         script2 += "insert into o(c,f,v) select '%s', '%s', (select array_agg(case when x is null then 'NULL' else format('%%s', x) end order by id) from (select id, %s over (partition by g order by b, length(t) %s) as x from (select * from r order by id) r) s);\n" % (w, f, call, f)
 script2 += "copy (select c, f, array_to_string(v, E'\\x01') from o order by n) to stdout;\n"
 # Ties make several of these depend on the order of input: order by id last where they do.
-script2 = script2.replace('order by b, length(t) )', 'order by b, length(t), id )'))
+script2 = script2.replace('order by b, length(t) )', 'order by b, length(t), id )')
 for k in ('rows', 'groups', 'range'): script2 = script2.replace('order by b, length(t) ' + k, 'order by b, length(t), id ' + k)
 for w in ['rank()', 'dense_rank()', 'percent_rank()', 'cume_dist()']:
     script2 = script2.replace('%s over (partition by g order by b, length(t), id )' % w, '%s over (partition by g order by b, length(t) )' % w)
