@@ -8,23 +8,35 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
-	"github.com/lhsql/lhsql/sqlfront/ast"
-	"github.com/lhsql/lhsql/types"
-	"github.com/lhsql/lhsql/vec"
 )
 
 // Config is what an Engine runs with. Zero values are the documented defaults.
 type Config struct {
 	Catalogs    []CatalogConfig
-	Default     string // database of sessions that name none; "" the first catalog
-	MemoryLimit int64  // bytes; 0: 70 % of the machine's
-	Workers     int    // 0: GOMAXPROCS
-	TempDir     string // spill files; "" the system's
+	Default     string            // database of sessions that name none; "" the first catalog
+	MemoryLimit int64             // bytes; 0: 70 % of the machine's
+	Workers     int               // 0: GOMAXPROCS
+	TempDir     string            // spill files; "" the system's
 	Settings    map[string]string // defaults of session settings
-	Version     string
+	Version     string            // of lhsql, shown in server_version
+	// PathTables are the folders below which iceberg('path') may read; none: it is refused.
+	PathTables []string
+	Log        func(format string, args ...any)
+	// Clock gives commit and statement times; nil: time.Now. The demo's history sets it.
+	Clock func() time.Time
 }
 
 // CatalogConfig names a catalog and its properties as PyIceberg spells them: type, uri,
@@ -41,47 +53,150 @@ type SessionOptions struct {
 	RemoteAddr string
 	Settings   map[string]string
 	Dialect    string // "pg" (default) or "mysql"
+	// DatabaseOptional: an unknown Database means the default one.
+	DatabaseOptional bool
 }
 
 // ResultColumn describes one output column.
 type ResultColumn = plan.Column
 
-// Stmt is one prepared statement: parsed and bound, planned anew at each Execute with the
-// arguments in place. Belongs to its Session.
-type Stmt struct {
-	session *Session
-	parsed  ast.Parsed
-	params  []types.Type
-	columns []ResultColumn // nil: the statement returns no rows
-	bound   bound
+// pgVersion is the PostgreSQL that clients are told of: 15 is what the most clients know, and
+// what their catalog queries then ask is what engine/syscat answers.
+const pgVersion = "15.18"
+
+// Engine owns catalogs, sessions and memory. Safe for concurrent use.
+type Engine struct {
+	cfg      Config
+	catalogs map[string]lake.Catalog
+	order    []string // catalog names as configured
+	started  time.Time
+
+	mu       sync.Mutex
+	sessions map[int32]*Session
+	nextPID  atomic.Int32
+	account  *exec.Account // the server's memory
+	store    lake.FS       // reads tables by path
 }
 
-// Params are the parameters' types, inferred or given; none Unknown.
-func (s *Stmt) Params() []types.Type { return s.params }
-
-// Columns are nil for a statement that returns no rows.
-func (s *Stmt) Columns() []ResultColumn { return s.columns }
-
-// Empty tells whether the text held no statement.
-func (s *Stmt) Empty() bool { _, ok := s.parsed.Stmt.(*ast.Empty); return ok }
-
-// Result is a running statement. Next yields batches until nil; then Tag is the command tag
-// ("SELECT 5", "DELETE 3", "SET"). Close always; it stops the work and frees everything.
-type Result struct {
-	columns []ResultColumn
-	src     vec.Source
-	tag     func() string
-	finish  func(error) error // runs once at end or Close
-	notices []*sqlerr.Error
-	done    bool
+// Open opens the catalogs of cfg.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	if cfg.Workers <= 0 {
+		cfg.Workers = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Log == nil {
+		cfg.Log = func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.MemoryLimit <= 0 {
+		cfg.MemoryLimit = machineMemory() * 7 / 10
+	}
+	e := &Engine{cfg: cfg, catalogs: map[string]lake.Catalog{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
+		account: exec.NewAccount(nil, cfg.MemoryLimit), store: lake.NewStore(nil)}
+	for _, c := range cfg.Catalogs {
+		if e.catalogs[c.Name] != nil {
+			e.Close()
+			return nil, sqlerr.New(sqlerr.ConfigFileError, "catalog %q is configured twice", c.Name)
+		}
+		cat, err := lake.OpenCatalog(ctx, c.Name, c.Props)
+		if err != nil {
+			e.Close()
+			return nil, sqlerr.Wrap(err, sqlerr.ConfigFileError, "opening catalog %q", c.Name)
+		}
+		e.catalogs[c.Name] = cat
+		e.order = append(e.order, c.Name)
+	}
+	if e.cfg.Default == "" && len(e.order) > 0 {
+		e.cfg.Default = e.order[0]
+	}
+	if len(e.order) == 0 {
+		return nil, sqlerr.New(sqlerr.ConfigFileError, "no catalog is configured")
+	}
+	return e, nil
 }
 
-// Columns is nil for a statement without rows.
-func (r *Result) Columns() []ResultColumn { return r.columns }
+// Close ends all sessions and closes the catalogs.
+func (e *Engine) Close() error {
+	for _, s := range e.activeSessions() {
+		s.Terminate()
+	}
+	var first error
+	for _, c := range e.catalogs {
+		if cl, ok := c.(interface{ Close() error }); ok {
+			if err := cl.Close(); first == nil {
+				first = err
+			}
+		}
+	}
+	return first
+}
 
-// TxState is the state letter of the Postgres wire: 'I' idle, 'T' in a transaction, 'E' failed.
-type TxState byte
+// Catalog finds an open catalog by name.
+func (e *Engine) Catalog(name string) (lake.Catalog, bool) {
+	c, ok := e.catalogs[name]
+	return c, ok
+}
 
-// Copy directions: a COPY statement's Result asks the wire for data or gives it; see copy.go.
+// CatalogNames lists the catalogs as configured.
+func (e *Engine) CatalogNames() []string { return e.order }
 
-var _ context.Context
+func (e *Engine) serverVersion() string {
+	if e.cfg.Version == "" {
+		return pgVersion + " (lhsql)"
+	}
+	return fmt.Sprintf("%s (lhsql %s)", pgVersion, e.cfg.Version)
+}
+
+// database resolves the name of a database at log-in.
+func (e *Engine) database(name string, optional bool) (string, error) {
+	if e.catalogs[name] != nil {
+		return name, nil
+	}
+	if name == "" || optional {
+		return e.cfg.Default, nil
+	}
+	return "", sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", name).
+		WithHint("There are: %s.", quotedList(e.order))
+}
+
+func (e *Engine) register(s *Session) {
+	s.pid = e.nextPID.Add(1)
+	e.mu.Lock()
+	e.sessions[s.pid] = s
+	e.mu.Unlock()
+}
+
+func (e *Engine) unregister(s *Session) {
+	e.mu.Lock()
+	delete(e.sessions, s.pid)
+	e.mu.Unlock()
+}
+
+// activeSessions lists the sessions in order of their pids.
+func (e *Engine) activeSessions() []*Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*Session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		list = append(list, s)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].pid < list[j].pid })
+	return list
+}
+
+// session finds a session by pid; nil if there is none.
+func (e *Engine) session(pid int32) *Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sessions[pid]
+}
+
+// CancelBackend cancels what the session with the pid runs, if the secret fits.
+func (e *Engine) CancelBackend(pid int32, secret uint32) {
+	if s := e.session(pid); s != nil && s.secret == secret {
+		s.Cancel()
+	}
+}
+
+func (e *Engine) logPanic(p any) { e.cfg.Log("caught: %v\n%s", p, debug.Stack()) }

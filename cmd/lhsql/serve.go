@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/wire/pg"
+)
+
+// drainTime is how long statements in flight may take after SIGTERM (PROMISES V5).
+const drainTime = 25 * time.Second
+
+func runServe(c *config) error { return serve(c, nil) }
+
+// openEngine opens the engine; the embedded catalog's folder is made where it is missing.
+func openEngine(c *config) (*engine.Engine, error) {
+	ec, err := c.engineConfig()
+	if err != nil {
+		return nil, err
+	}
+	for _, cat := range ec.Catalogs {
+		if path, ok := strings.CutPrefix(cat.Props["uri"], "sqlite:///"); ok {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return engine.Open(context.Background(), ec)
+}
+
+// serve runs the listeners until a signal. ready is called once they accept.
+func serve(c *config, ready func(*engine.Engine, net.Addr) error) error {
+	e, err := openEngine(c)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	if c.get("pg") == "off" {
+		return errors.New("nothing to serve: pg is off")
+	}
+	cfg, err := pgConfig(c)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.get("pg"))
+	if err != nil {
+		return fmt.Errorf("the Postgres wire: %w", err)
+	}
+	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && cfg.Auth.Lookup == nil {
+		if ip := net.ParseIP(host); ip != nil && !ip.IsLoopback() {
+			fmt.Fprintln(os.Stderr, "lhsql: no users are configured: only connections from this machine will be let in")
+		}
+	}
+	srv := pg.NewServer(e, cfg)
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	fmt.Printf("lhsql %s serves %s on postgres://%s/%s\n", versionText(), strings.Join(e.CatalogNames(), ", "), l.Addr(), e.CatalogNames()[0])
+	if ready != nil {
+		if err := ready(e, l.Addr()); err != nil {
+			return err
+		}
+	}
+	stop := make(chan os.Signal, 2)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	select {
+	case err := <-failed:
+		return err
+	case <-stop:
+	}
+	fmt.Println("shutting down")
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	go func() { <-stop; cancel() }() // a second signal does not wait
+	if err := srv.Shutdown(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "lhsql: some statements were cut off")
+	}
+	return nil
+}
+
+func pgConfig(c *config) (pg.Config, error) {
+	var p pg.Config
+	n, err := strconv.Atoi(c.get("max_connections"))
+	if err != nil || n < 1 {
+		return p, fmt.Errorf("max_connections: %q is no number of connections", c.get("max_connections"))
+	}
+	p.MaxConnections = n
+	p.Log = func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }
+	if p.TLS, err = tlsConfig(c); err != nil {
+		return p, err
+	}
+	p.Auth.AllowMD5, p.Auth.TrustLoopback = c.on("auth.md5"), c.on("auth.trust_loopback")
+	users := c.under("users.")
+	file := c.get("users_file")
+	switch {
+	case file != "":
+		f := &userFile{path: file, fixed: users}
+		if err := f.load(); err != nil {
+			return p, err
+		}
+		p.Auth.Lookup = f.lookup
+	case len(users) > 0:
+		p.Auth.Lookup = func(u string) (string, bool) { v, ok := users[u]; return v, ok }
+	}
+	return p, nil
+}
+
+func tlsConfig(c *config) (*tls.Config, error) {
+	cert, key := c.get("tls.cert"), c.get("tls.key")
+	if cert == "" && key == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	t := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if ca := c.get("tls.client_ca"); ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, fmt.Errorf("tls.client_ca: %w", err)
+		}
+		t.ClientCAs = x509.NewCertPool()
+		if !t.ClientCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("tls.client_ca: %s holds no certificate", ca)
+		}
+		t.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	return t, nil
+}
+
+// userFile is a file of verifiers, read again when it changes, so that users come and go
+// without a restart.
+type userFile struct {
+	path  string
+	fixed map[string]string
+
+	mu    sync.Mutex
+	stamp time.Time
+	size  int64
+	users map[string]string
+}
+
+func (f *userFile) lookup(user string) (string, bool) {
+	if v, ok := f.fixed[user]; ok {
+		return v, true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if st, err := os.Stat(f.path); err == nil && (!st.ModTime().Equal(f.stamp) || st.Size() != f.size) {
+		// A file that cannot be read now leaves the users as they were.
+		if err := f.read(); err != nil {
+			fmt.Fprintln(os.Stderr, "lhsql: users_file: "+err.Error())
+		}
+	}
+	v, ok := f.users[user]
+	return v, ok
+}
+
+func (f *userFile) load() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.read()
+}
+
+func (f *userFile) read() error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	users := map[string]string{}
+	sc := bufio.NewScanner(file)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, v, ok := strings.Cut(line, ":")
+		if !ok {
+			return fmt.Errorf("%s:%d: a line is NAME:VERIFIER", f.path, n)
+		}
+		users[name] = v
+	}
+	if err := sc.Err(); err != nil {
+		return err
+	}
+	f.users, f.stamp, f.size = users, st.ModTime(), st.Size()
+	return nil
+}
+
+// runUser prints a user's line for users_file.
+func runUser(c *config) error {
+	if len(c.args) != 1 || c.args[0] == "" || strings.Contains(c.args[0], ":") {
+		return errors.New("usage: lhsql user NAME, with the password on standard input")
+	}
+	fmt.Fprint(os.Stderr, "Password: ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil && line == "" {
+		return errors.New("no password was given")
+	}
+	v, err := pg.Verifier(strings.TrimRight(line, "\r\n"))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s:%s\n", c.args[0], v)
+	return nil
+}

@@ -1,0 +1,353 @@
+// Package driver makes the engine a database/sql driver, "lhsql": Iceberg tables in the
+// process, without a server.
+//
+//	db, err := sql.Open("lhsql", "/path/to/warehouse?search_path=silver")
+//
+// The data source is a warehouse folder with its embedded catalog (catalog.db), then session
+// settings as query parameters; user and database are taken from it too. Programs that open
+// other catalogs make the engine themselves and use sql.OpenDB(driver.Connector(engine, options)).
+package driver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func init() { sql.Register("lhsql", &Driver{}) }
+
+// Driver opens warehouses by path; engines are shared by the connections of one data source.
+type Driver struct {
+	mu      sync.Mutex
+	engines map[string]*engine.Engine
+}
+
+// Open implements driver.Driver.
+func (d *Driver) Open(name string) (driver.Conn, error) {
+	c, err := d.OpenConnector(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.Connect(context.Background())
+}
+
+// OpenConnector implements driver.DriverContext.
+func (d *Driver) OpenConnector(name string) (driver.Connector, error) {
+	path, query, _ := strings.Cut(name, "?")
+	params, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("lhsql: data source %q: %w", name, err)
+	}
+	o := engine.SessionOptions{User: "lhsql", Settings: map[string]string{}}
+	for k := range params {
+		switch k {
+		case "user":
+			o.User = params.Get(k)
+		case "database":
+			o.Database = params.Get(k)
+		default:
+			o.Settings[k] = params.Get(k)
+		}
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.engines[abs]
+	if e == nil {
+		e, err = engine.Open(context.Background(), engine.Config{PathTables: []string{"/"}, Catalogs: []engine.CatalogConfig{{
+			Name: "lake", Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(abs, "catalog.db"), "warehouse": abs}}}})
+		if err != nil {
+			return nil, err
+		}
+		if d.engines == nil {
+			d.engines = map[string]*engine.Engine{}
+		}
+		d.engines[abs] = e
+	}
+	return &connector{d: d, e: e, o: o}, nil
+}
+
+// Connector gives connections to an engine that the program opened itself.
+func Connector(e *engine.Engine, o engine.SessionOptions) driver.Connector {
+	return &connector{d: &Driver{}, e: e, o: o}
+}
+
+type connector struct {
+	d *Driver
+	e *engine.Engine
+	o engine.SessionOptions
+}
+
+func (c *connector) Driver() driver.Driver { return c.d }
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	s, err := c.e.NewSession(ctx, c.o)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{s: s}, nil
+}
+
+type conn struct{ s *engine.Session }
+
+func (c *conn) Close() error { c.s.Close(); return nil }
+
+// Begin implements driver.Conn.
+func (c *conn) Begin() (driver.Tx, error) {
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	begin := "BEGIN"
+	if o.ReadOnly {
+		begin += " READ ONLY"
+	}
+	if err := c.s.Query(ctx, begin, nil, nil); err != nil {
+		return nil, err
+	}
+	return tx{c}, nil
+}
+
+type tx struct{ c *conn }
+
+func (t tx) Commit() error   { return t.c.s.Query(context.Background(), "COMMIT", nil, nil) }
+func (t tx) Rollback() error { return t.c.s.Query(context.Background(), "ROLLBACK", nil, nil) }
+
+// Prepare implements driver.Conn.
+func (c *conn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+// PrepareContext implements driver.ConnPrepareContext. One statement at a time.
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	list, err := c.s.Parse(query)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		list = append(list, engine.EmptyStatement())
+	}
+	if len(list) > 1 {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	}
+	st, err := c.s.Prepare(ctx, list[0], nil)
+	if err != nil {
+		c.s.EndImplicit(ctx)
+		return nil, err
+	}
+	return &stmt{c: c, st: st}, nil
+}
+
+// ResetSession implements driver.SessionResetter: a pooled connection starts afresh.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if c.s.Status() != 'I' {
+		return c.s.Query(ctx, "ROLLBACK", nil, nil)
+	}
+	return nil
+}
+
+type stmt struct {
+	c  *conn
+	st *engine.Stmt
+}
+
+func (s *stmt) Close() error  { return nil }
+func (s *stmt) NumInput() int { return len(s.st.Params()) }
+
+// Exec and Query implement driver.Stmt; database/sql calls the context forms.
+func (s *stmt) Exec([]driver.Value) (driver.Result, error) { return nil, errors.ErrUnsupported }
+func (s *stmt) Query([]driver.Value) (driver.Rows, error)  { return nil, errors.ErrUnsupported }
+
+// ExecContext implements driver.StmtExecContext.
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	r, err := s.run(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		b, err := r.r.Next(ctx)
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		if b == nil {
+			break
+		}
+	}
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	return driver.RowsAffected(r.r.RowCount()), nil
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.run(ctx, args)
+}
+
+func (s *stmt) run(ctx context.Context, args []driver.NamedValue) (*rows, error) {
+	want := s.st.Params()
+	vals := make([]types.Datum, len(args))
+	o := s.c.s.TextOptions()
+	for i, a := range args {
+		v, err := datum(a.Value, want[i], o)
+		if err != nil {
+			return nil, err
+		}
+		vals[i] = v
+	}
+	r, err := s.st.Execute(ctx, vals)
+	if err != nil {
+		s.c.s.EndImplicit(ctx)
+		return nil, err
+	}
+	return &rows{c: s.c, r: r, o: o, ctx: ctx}, nil
+}
+
+// datum converts a Go value by way of its text, which the parameter's type then reads.
+func datum(v driver.Value, t types.Type, o *types.TextOptions) (types.Datum, error) {
+	var text string
+	switch v := v.(type) {
+	case nil:
+		return types.Null, nil
+	case []byte:
+		if t.Kind == types.Bytea {
+			return types.NewStr(string(v)), nil
+		}
+		text = string(v)
+	case time.Time:
+		text = v.Format("2006-01-02 15:04:05.999999999Z07:00")
+		if t.Kind == types.Date {
+			text = v.Format("2006-01-02")
+		}
+	default:
+		text = fmt.Sprint(v)
+	}
+	return types.Parse(text, t, o)
+}
+
+// rows implements driver.Rows over a running statement.
+type rows struct {
+	c     *conn
+	r     *engine.Result
+	o     *types.TextOptions
+	ctx   context.Context
+	batch *vec.Batch
+	at    int
+	done  bool
+}
+
+func (r *rows) Columns() []string {
+	names := make([]string, len(r.r.Columns()))
+	for i, c := range r.r.Columns() {
+		names[i] = c.Name
+	}
+	return names
+}
+
+func (r *rows) Close() error {
+	if r.done {
+		return nil
+	}
+	r.done = true
+	err := r.r.Close()
+	if e := r.c.s.EndImplicit(r.ctx); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (r *rows) Next(dest []driver.Value) error {
+	for r.batch == nil || r.at >= r.batch.Len() {
+		b, err := r.r.Next(r.ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			return io.EOF
+		}
+		r.batch, r.at = b, 0
+	}
+	i := r.at
+	if r.batch.Sel != nil {
+		i = int(r.batch.Sel[r.at])
+	}
+	r.at++
+	for j, v := range r.batch.Cols {
+		dest[j] = goValue(v, i, r.r.Columns()[j].Type, r.o)
+	}
+	return nil
+}
+
+// ColumnTypeDatabaseTypeName implements driver.RowsColumnTypeDatabaseTypeName.
+func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
+	return strings.ToUpper(r.r.Columns()[i].Type.PGName())
+}
+
+// ColumnTypeScanType implements driver.RowsColumnTypeScanType.
+func (r *rows) ColumnTypeScanType(i int) reflect.Type {
+	switch r.r.Columns()[i].Type.Kind {
+	case types.Bool:
+		return reflect.TypeFor[bool]()
+	case types.Int2, types.Int4, types.Int8, types.Oid:
+		return reflect.TypeFor[int64]()
+	case types.Float4, types.Float8:
+		return reflect.TypeFor[float64]()
+	case types.Date, types.Timestamp, types.TimestampTZ, types.TimestampNS, types.TimestampTZNS:
+		return reflect.TypeFor[time.Time]()
+	case types.Bytea:
+		return reflect.TypeFor[[]byte]()
+	}
+	return reflect.TypeFor[string]()
+}
+
+// goValue is row i as database/sql knows values: numerics, uuids, JSON and the like as text.
+func goValue(v *vec.Vector, i int, t types.Type, o *types.TextOptions) driver.Value {
+	if v.Null(i) {
+		return nil
+	}
+	d := v.Datum(i)
+	switch t.Kind {
+	case types.Bool:
+		return d.Bool()
+	case types.Int2, types.Int4, types.Int8, types.Oid:
+		return d.Int()
+	case types.Float4, types.Float8:
+		return d.Float()
+	case types.Bytea:
+		return []byte(d.Str())
+	case types.Date:
+		if n := d.Int(); n > math.MinInt32 && n < math.MaxInt32 {
+			return time.Unix(n*86400, 0).UTC()
+		}
+	case types.Timestamp, types.TimestampTZ:
+		if n := d.Int(); n != math.MinInt64 && n != math.MaxInt64 {
+			tm := time.UnixMicro(n).UTC()
+			if t.Kind == types.TimestampTZ {
+				tm = tm.In(o.Zone)
+			}
+			return tm
+		}
+	case types.TimestampNS, types.TimestampTZNS:
+		return time.Unix(0, d.Int()).UTC()
+	}
+	return types.Format(d, t, o)
+}

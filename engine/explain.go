@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/planner"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/types"
+)
+
+// explainColumns is EXPLAIN's one column.
+func explainColumns(n *ast.Explain) []ResultColumn {
+	t := types.T(types.Text)
+	if n.Format == "json" {
+		t = types.T(types.JSON)
+	}
+	return []ResultColumn{{Name: "QUERY PLAN", Type: t}}
+}
+
+// explain plans a query, with ANALYZE runs it to the end, and says what was decided.
+func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, args []types.Datum, r *Result) error {
+	if b.Inner != nil {
+		b = b.Inner
+	}
+	if b.Plan == nil {
+		r.src = rowsSource(r.columns, [][]types.Datum{{types.NewStr("Utility Statement")}})
+		return nil
+	}
+	if n.Analyze && !readsOnly(b.Stmt) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of a statement that writes is not supported").
+			WithHint("EXPLAIN without ANALYZE shows its plan.").At(n.Pos)
+	}
+	c := s.evalCtx(ctx)
+	env := s.plannerEnv(ctx, c, args)
+	node, err := s.planStatement(env, b.Plan)
+	if err != nil {
+		return err
+	}
+	on := func(name string, def bool) bool {
+		v, ok := n.Options[name]
+		if !ok {
+			return def
+		}
+		x, ok := parseBoolSetting(v)
+		return x || v == "" || !ok
+	}
+	o := planner.ExplainOptions{Verbose: n.Verbose, Costs: on("costs", true), Timing: on("timing", true)}
+	if on("summary", n.Analyze) {
+		o.Passes = env.Timings
+	}
+	if n.Analyze {
+		x := s.execEnv(c)
+		x.Analyze = exec.NewAnalysis()
+		start := time.Now()
+		src, err := exec.Build(node, x)
+		if err != nil {
+			return err
+		}
+		for {
+			batch, err := src.Next(ctx)
+			if err != nil {
+				src.Close()
+				return err
+			}
+			if batch == nil {
+				break
+			}
+		}
+		if err := src.Close(); err != nil {
+			return err
+		}
+		o.Analyze = analyzeInfo(node, x.Analyze, time.Since(start))
+	}
+	if n.Format == "json" {
+		text, err := planner.ExplainJSON(node, o)
+		if err != nil {
+			return err
+		}
+		r.src = rowsSource(r.columns, [][]types.Datum{{types.NewStr(text)}})
+		return nil
+	}
+	var rows [][]types.Datum
+	for _, l := range strings.Split(strings.TrimRight(planner.ExplainText(node, o), "\n"), "\n") {
+		rows = append(rows, []types.Datum{types.NewStr(l)})
+	}
+	r.src = rowsSource(r.columns, rows)
+	return nil
+}
+
+func readsOnly(st ast.Stmt) bool {
+	_, ok := st.(*ast.QueryStmt)
+	return ok
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/timetravel"
+	"github.com/lhsql/lhsql/types"
+)
+
+// bindEnv is what binding may ask of this session. args nil: at Prepare.
+func (s *Session) bindEnv(ctx context.Context, args []types.Datum) *bind.Env {
+	return &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse}
+}
+
+// relations finds what a name stands for; it implements bind.Catalog.
+//
+// A name is [catalog.][namespace.]table[.suffix]: which of the parts are there is found by
+// looking, the longest reading without a suffix first, because a table named like a branch or
+// a metadata table must stay reachable. suffix is branch_x, tag_x or a metadata table.
+type relations struct{ s *Session }
+
+// Relation implements bind.Catalog.
+func (r relations) Relation(ctx context.Context, ref bind.TableRef) (*bind.Relation, error) {
+	parts := ref.Parts
+	last := parts[len(parts)-1]
+	base, meta, isMeta := strings.Cut(last, "$")
+	if isMeta && base != "" {
+		if _, known := timetravel.MetadataTable(meta); known {
+			head := append(append([]string(nil), parts[:len(parts)-1]...), base)
+			return r.suffixed(ctx, ref, head, suffix{meta: meta})
+		}
+	}
+	if name, at, ok := strings.Cut(last, "@"); ok && name != "" && at != "" {
+		head := append(append([]string(nil), parts[:len(parts)-1]...), name)
+		return r.suffixed(ctx, ref, head, suffix{at: at})
+	}
+	rel, err := r.plain(ctx, ref, parts, suffix{})
+	if !isNotFound(err) || len(parts) < 2 {
+		return rel, err
+	}
+	if x, ok := suffixOf(last); ok {
+		if rel, e := r.plain(ctx, ref, parts[:len(parts)-1], x); !isNotFound(e) {
+			return rel, e
+		}
+	}
+	return nil, err
+}
+
+func (r relations) suffixed(ctx context.Context, ref bind.TableRef, head []string, x suffix) (*bind.Relation, error) {
+	return r.plain(ctx, ref, head, x)
+}
+
+// suffix is what a name says beyond the table: a ref, or a metadata table.
+type suffix struct{ branch, tag, at, meta string }
+
+func suffixOf(part string) (suffix, bool) {
+	if b, ok := strings.CutPrefix(part, "branch_"); ok && b != "" {
+		return suffix{branch: b}, true
+	}
+	if t, ok := strings.CutPrefix(part, "tag_"); ok && t != "" {
+		return suffix{tag: t}, true
+	}
+	if _, ok := timetravel.MetadataTable(part); ok {
+		return suffix{meta: part}, true
+	}
+	return suffix{}, false
+}
+
+func isNotFound(err error) bool {
+	var nf *lake.NotFound
+	return errors.As(err, &nf)
+}
+
+// plain finds parts as [catalog] namespace… table, or along the search path.
+func (r relations) plain(ctx context.Context, ref bind.TableRef, parts []string, x suffix) (*bind.Relation, error) {
+	table := parts[len(parts)-1]
+	if len(parts) == 1 {
+		path := ref.SearchPath
+		if path == nil {
+			path = r.s.searchPath()
+		}
+		for _, schema := range path {
+			rel, err := r.in(ctx, ref, r.s.catalog, schema, table, x)
+			if !isNotFound(err) {
+				return rel, err
+			}
+		}
+		return nil, &lake.NotFound{What: "relation", Name: table}
+	}
+	head := parts[:len(parts)-1]
+	if len(head) > 1 && r.s.engine.catalogs[head[0]] != nil {
+		rel, err := r.in(ctx, ref, head[0], strings.Join(head[1:], "."), table, x)
+		if !isNotFound(err) {
+			return rel, err
+		}
+	}
+	return r.in(ctx, ref, r.s.catalog, strings.Join(head, "."), table, x)
+}
+
+// in finds one table, view or system table in a namespace.
+func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, table string, x suffix) (*bind.Relation, error) {
+	s := r.s
+	if v, ok := syscat.Table(s.sysHost(ctx, catalog), schema, table); ok && x == (suffix{}) {
+		return &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: v.OID(), Kind: "system table", Virtual: v}, nil
+	}
+	n := lake.Name{Catalog: catalog, Namespace: schema, Table: table}
+	t, err := s.loadTable(ctx, n)
+	if err != nil {
+		if isNotFound(err) && x == (suffix{}) {
+			return r.view(ctx, ref, n)
+		}
+		return nil, err
+	}
+	rel := &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: syscat.OID(catalog, schema, table), Table: t}
+	return rel, r.state(ctx, rel, ref, x)
+}
+
+// view finds a view.
+func (r relations) view(ctx context.Context, ref bind.TableRef, n lake.Name) (*bind.Relation, error) {
+	v, err := r.s.engine.catalogs[n.Catalog].LoadView(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: syscat.OID(n.Catalog, n.Namespace, n.Table),
+		Kind: "view", View: &bind.View{SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v)}}, nil
+}
+
+func viewPath(v *lake.View) []string {
+	if v.DefaultNamespace == "" {
+		return nil
+	}
+	return []string{"pg_catalog", v.DefaultNamespace}
+}
+
+// state chooses the snapshot and schema that the statement, the name or the session asks for.
+func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.TableRef, x suffix) error {
+	t := rel.Table
+	spec, err := r.spec(t, ref, x)
+	if err != nil {
+		return err
+	}
+	if ref.Write {
+		if spec.Travels() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "the past of table %q cannot be written", t.Name.Table).
+				WithHint("Write to the table, or to a branch: %s.branch_name.", t.Name.Table)
+		}
+	}
+	if spec.History() {
+		rel.Virtual, err = timetravel.RowHistory(t, spec)
+		return err
+	}
+	snap, schema, err := timetravel.Resolve(t, spec)
+	if err != nil {
+		return err
+	}
+	if x.meta != "" {
+		rel.Table, rel.Kind = nil, "metadata table"
+		rel.Virtual, err = timetravel.OpenMetadataTable(t, x.meta, snap, spec.Travels())
+		return err
+	}
+	rel.Snapshot, rel.TableSchema, rel.Branch = snap, schema, spec.BranchName()
+	return nil
+}
+
+// spec combines the clause, the name's suffix and the session's pins; the clause wins.
+func (r relations) spec(t *lake.Table, ref bind.TableRef, x suffix) (timetravel.Spec, error) {
+	w := ref.When
+	spec := timetravel.Spec{Branch: x.branch}
+	switch {
+	case x.tag != "":
+		spec.Tag = x.tag
+	case x.at != "":
+		if at, err := timetravel.ParsePin(x.at, r.s.zone()); err == nil {
+			spec = at
+		} else {
+			return spec, err
+		}
+	}
+	if w.Set && !w.Pending {
+		return clause(spec, w), nil
+	}
+	if w.Set || spec != (timetravel.Spec{}) || ref.Write {
+		if spec.Branch == "" && spec.Tag == "" {
+			spec.Branch = r.sessionBranch(t)
+		}
+		return spec, nil
+	}
+	if v, _ := r.s.settings.get("lhsql.as_of"); v != "" {
+		return timetravel.ParsePin(v, r.s.zone())
+	}
+	spec.Branch = r.sessionBranch(t)
+	return spec, nil
+}
+
+// sessionBranch is lhsql.branch where the table has it; other tables are read at main.
+func (r relations) sessionBranch(t *lake.Table) string {
+	b, _ := r.s.settings.get("lhsql.branch")
+	if ref, ok := t.Ref(b); ok && ref.Branch {
+		return b
+	}
+	return ""
+}
+
+// clause is a statement's clause on the branch that the name says.
+func clause(name timetravel.Spec, w bind.When) timetravel.Spec {
+	spec := w.Spec
+	if spec.Branch == "" {
+		spec.Branch = name.Branch
+	}
+	return spec
+}
+
+// loadTable loads a table once per command cycle, and once per transaction block.
+func (s *Session) loadTable(ctx context.Context, n lake.Name) (*lake.Table, error) {
+	if t := s.tx.pins[n]; t != nil {
+		return t, nil
+	}
+	if t := s.loaded[n]; t != nil {
+		return t, nil
+	}
+	c := s.engine.catalogs[n.Catalog]
+	if c == nil {
+		return nil, &lake.NotFound{What: "catalog", Name: n.Catalog}
+	}
+	t, err := c.Load(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if s.loaded == nil {
+		s.loaded = map[lake.Name]*lake.Table{}
+	}
+	s.loaded[n] = t
+	s.pin(n, t)
+	return t, nil
+}
+
+// FromPath implements bind.Catalog: iceberg('path') in FROM.
+func (r relations) FromPath(ctx context.Context, path string, when bind.When) (*bind.Relation, error) {
+	if len(r.s.engine.cfg.PathTables) == 0 {
+		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "tables by path are not allowed on this server").
+			WithHint("The server's option path_tables names the folders that may be read.")
+	}
+	t, err := lake.OpenPathIn(ctx, r.s.engine.store, path, r.s.engine.cfg.PathTables)
+	if err != nil {
+		return nil, err
+	}
+	rel := &bind.Relation{Name: t.Name.Table, Table: t}
+	return rel, r.state(ctx, rel, bind.TableRef{When: when}, suffix{})
+}

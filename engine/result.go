@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lhsql/lhsql/internal/invariant"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// Result is a running statement. Next yields batches until nil; then Tag is the command tag
+// ("SELECT 5", "SET"). Close always: it stops the work and frees everything. For one goroutine.
+type Result struct {
+	session *Session
+	columns []ResultColumn // nil: no rows
+	src     vec.Source
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	verb    string // command tag; with counted the number of rows follows
+	counted bool
+	rows    int64
+	notices []*sqlerr.Error
+	after   func(ok bool) error // runs once: when the rows are exhausted (ok) or at an early end
+	closed  bool
+	err     error
+}
+
+// Columns are nil for a statement without rows.
+func (r *Result) Columns() []ResultColumn { return r.columns }
+
+// Notices are the warnings and notices raised so far.
+func (r *Result) Notices() []*sqlerr.Error { return r.notices }
+
+// Tag is the command tag, final once Next gave nil.
+func (r *Result) Tag() string { return r.TagFor(r.rows) }
+
+// RowCount is the number of rows returned or written so far.
+func (r *Result) RowCount() int64 { return r.rows }
+
+// TagFor is the command tag with another count, for a portal that is executed in pieces.
+func (r *Result) TagFor(rows int64) string {
+	switch {
+	case !r.counted:
+		return r.verb
+	case r.verb == "INSERT":
+		return fmt.Sprintf("INSERT 0 %d", rows)
+	}
+	return fmt.Sprintf("%s %d", r.verb, rows)
+}
+
+func (r *Result) warn(code sqlerr.Code, format string, args ...any) {
+	r.notices = append(r.notices, sqlerr.New(code, format, args...))
+}
+
+// Next gives the next batch, nil at the end. The batch is valid until the next call.
+func (r *Result) Next(context.Context) (b *vec.Batch, err error) {
+	if r.err != nil || r.closed || r.src == nil {
+		return nil, r.err
+	}
+	defer r.recover(&err)
+	for {
+		b, err = r.src.Next(r.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			return nil, r.end(true)
+		}
+		if n := b.Len(); n > 0 {
+			r.rows += int64(n)
+			return b, nil
+		}
+	}
+}
+
+// recover is the one place where a broken invariant, or any panic in the engine below, becomes
+// an error of its statement.
+func (r *Result) recover(err *error) {
+	if p := recover(); p != nil {
+		*err = r.session.engine.caught(p)
+	}
+	if *err != nil {
+		*err = causeOf(r.ctx, *err)
+		r.err = *err
+		r.session.Fail()
+		r.end(false)
+	}
+}
+
+// caught turns a panic value into XX000 and logs it with its stack.
+func (e *Engine) caught(p any) error {
+	e.logPanic(p)
+	var v invariant.Violation
+	if err, ok := p.(error); ok && errors.As(err, &v) {
+		return sqlerr.New(sqlerr.InternalError, "%s", v.Error())
+	}
+	return sqlerr.New(sqlerr.InternalError, "internal error: %v", p)
+}
+
+// causeOf says why a statement's context ended, where that is what err is about.
+func causeOf(ctx context.Context, err error) error {
+	if ctx == nil || ctx.Err() == nil {
+		return err
+	}
+	if e, ok := sqlerr.As(err); ok && e.Code != sqlerr.QueryCanceled {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return errCanceled
+}
+
+// end runs what follows the last row.
+func (r *Result) end(ok bool) error {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	var err error
+	if r.src != nil {
+		err = r.src.Close()
+	}
+	if r.after != nil {
+		if e := r.after(ok && err == nil); err == nil {
+			err = e
+		}
+	}
+	if r.cancel != nil {
+		r.cancel(context.Canceled)
+	}
+	if err != nil && r.err == nil {
+		r.err = err
+		r.session.Fail()
+	}
+	return err
+}
+
+// Close ends the statement, whether its rows were all read or not.
+func (r *Result) Close() error {
+	if err := r.end(r.src == nil); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Suspend tells that the client will take the next rows later (a portal's row limit).
+func (r *Result) Suspend() {}
+
+// valuesSource yields rows that are already known.
+type valuesSource struct {
+	batches []*vec.Batch
+}
+
+func (v *valuesSource) Next(context.Context) (*vec.Batch, error) {
+	if len(v.batches) == 0 {
+		return nil, nil
+	}
+	b := v.batches[0]
+	v.batches = v.batches[1:]
+	return b, nil
+}
+
+func (v *valuesSource) Close() error { return nil }
+
+// rowsSource makes a source of rows in memory, for utility statements.
+func rowsSource(cols []ResultColumn, rows [][]types.Datum) vec.Source {
+	v := &valuesSource{}
+	for len(rows) > 0 {
+		n := min(len(rows), vec.BatchRows)
+		b := &vec.Batch{Rows: n}
+		for i, c := range cols {
+			a := vec.NewAppender(c.Type)
+			for _, row := range rows[:n] {
+				a.AppendDatum(row[i])
+			}
+			b.Cols = append(b.Cols, a.Vector())
+		}
+		v.batches = append(v.batches, b)
+		rows = rows[n:]
+	}
+	return v
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/types"
+)
+
+// Parsed is one statement of a text; see ast.Parsed.
+type Parsed = ast.Parsed
+
+// EmptyStatement is what an empty or comment-only text holds.
+func EmptyStatement() Parsed { return Parsed{Stmt: &ast.Empty{}} }
+
+// Session is one client's conversation. It serves one statement at a time, in one goroutine;
+// Cancel, Terminate and the Activity view may be called from any.
+type Session struct {
+	engine  *Engine
+	opts    SessionOptions
+	dialect *dialect
+	pid     int32
+	secret  uint32
+	start   time.Time
+
+	settings *settings
+	tx       transaction
+	prepared map[string]*preparedSQL
+	cursors  map[string]*cursor
+	// loaded holds the tables that the command cycle under way has looked up, so that all its
+	// statements and both Prepare and Execute see one state.
+	loaded map[lake.Name]*lake.Table
+	host   *host
+
+	mu          sync.Mutex // guards what other goroutines see
+	catalog     string
+	cancelStmt  context.CancelCauseFunc // of the running statement
+	activity    activity
+	terminated  atomic.Bool
+	onTerminate func()
+}
+
+// activity is what pg_stat_activity shows of a session.
+type activity struct {
+	app        string
+	state      string // "idle", "active", "idle in transaction", …
+	query      string
+	queryStart time.Time
+	stateStart time.Time
+	txStart    time.Time
+}
+
+// NewSession opens a session. The errors are those a client sees at log-in (3D000, 22023).
+func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
+	s := &Session{engine: e, opts: o, start: time.Now(), prepared: map[string]*preparedSQL{}, cursors: map[string]*cursor{}}
+	d, err := e.dialectFor(o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	s.dialect = d
+	name, asOf, _ := strings.Cut(o.Database, "@")
+	if s.catalog, err = e.database(name, o.DatabaseOptional); err != nil {
+		return nil, err
+	}
+	layers := []map[string]string{e.cfg.Settings, o.Settings, {"session_authorization": o.User}}
+	if asOf != "" {
+		layers = append(layers, map[string]string{"lhsql.as_of": asOf})
+	}
+	if s.settings, err = newSettings(e.serverVersion(), layers...); err != nil {
+		return nil, err
+	}
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return nil, err
+	}
+	s.secret = binary.BigEndian.Uint32(b[:])
+	s.setState("idle", "")
+	e.register(s)
+	return s, nil
+}
+
+// PID is the backend's process id as pg_backend_pid shows it; Secret authorises a cancel.
+func (s *Session) PID() int32     { return s.pid }
+func (s *Session) Secret() uint32 { return s.secret }
+
+// Parse splits text into statements of the session's dialect.
+func (s *Session) Parse(text string) ([]Parsed, error) {
+	list, err := s.dialect.parse(text)
+	if err != nil {
+		s.note(text)
+	}
+	return list, err
+}
+
+// TextOptions are the session's settings that decide how values look as text.
+func (s *Session) TextOptions() *types.TextOptions {
+	o := &types.TextOptions{Zone: s.zone(), Now: time.Now()}
+	o.DateStyle, _ = s.settings.get("DateStyle")
+	o.IntervalStyle, _ = s.settings.get("IntervalStyle")
+	o.ByteaOutput, _ = s.settings.get("bytea_output")
+	o.ExtraFloatDigits = int(s.settings.int("extra_float_digits"))
+	return o
+}
+
+func (s *Session) zone() *time.Location {
+	name, _ := s.settings.get("TimeZone")
+	loc, _, err := types.LoadZone(name)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
+}
+
+// Reported gives the settings whose changes a Postgres client is told of.
+func (s *Session) Reported() map[string]string { return s.settings.reported() }
+
+// Setting reads a setting as SHOW does; SetSetting changes it for the session.
+func (s *Session) Setting(name string) (string, bool) { return s.settings.get(name) }
+func (s *Session) SetSetting(name, value string) error {
+	return s.settings.set(name, &value, false, s.tx.open())
+}
+
+// Database is the name of the session's catalog.
+func (s *Session) Database() string { return s.catalog }
+
+// applicationName may be asked for by other sessions while this one changes its settings.
+func (s *Session) applicationName() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.activity.app
+}
+
+// IdleTimeout is how long the session may now wait for its client; 0: for ever.
+func (s *Session) IdleTimeout() time.Duration {
+	name := "idle_session_timeout"
+	if s.tx.open() {
+		name = "idle_in_transaction_session_timeout"
+	}
+	return time.Duration(s.settings.int(name)) * time.Millisecond
+}
+
+// Cancel stops the running statement, if any, with 57014.
+func (s *Session) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancelStmt != nil {
+		s.cancelStmt(errCanceled)
+	}
+}
+
+// Terminate ends the session: the running statement stops, and the wire hangs up.
+func (s *Session) Terminate() {
+	s.terminated.Store(true)
+	s.mu.Lock()
+	if s.cancelStmt != nil {
+		s.cancelStmt(sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command"))
+	}
+	f := s.onTerminate
+	s.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+// Terminated tells whether Terminate was called; OnTerminate registers what then wakes the wire.
+func (s *Session) Terminated() bool { return s.terminated.Load() }
+func (s *Session) OnTerminate(f func()) {
+	s.mu.Lock()
+	s.onTerminate = f
+	s.mu.Unlock()
+}
+
+// Close ends the session and everything it holds.
+func (s *Session) Close() {
+	s.Cancel()
+	s.closeCursors(false)
+	s.tx = transaction{}
+	s.engine.unregister(s)
+}
+
+var (
+	errCanceled = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	errTimeout  = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout")
+)
+
+// statementContext is what a statement runs under: it ends with the client, at a cancel, or at
+// statement_timeout, and context.Cause says which.
+func (s *Session) statementContext(parent context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	s.mu.Lock()
+	s.cancelStmt = cancel
+	s.mu.Unlock()
+	if d := time.Duration(s.settings.int("statement_timeout")) * time.Millisecond; d > 0 {
+		t := time.AfterFunc(d, func() { cancel(errTimeout) })
+		context.AfterFunc(ctx, func() { t.Stop() })
+	}
+	return ctx, cancel
+}
+
+// setState records what the session does, for pg_stat_activity.
+func (s *Session) setState(state, query string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.activity.app, _ = s.settings.get("application_name")
+	if query != "" {
+		s.activity.query, s.activity.queryStart = query, now
+	}
+	if s.activity.state != state {
+		s.activity.state, s.activity.stateStart = state, now
+	}
+	s.activity.txStart = s.tx.start
+}
+
+func (s *Session) note(query string) {
+	s.mu.Lock()
+	s.activity.query, s.activity.queryStart = query, time.Now()
+	s.mu.Unlock()
+}
+
+// searchPath is the schemas that unqualified names are looked up in, pg_catalog first unless
+// the setting places it.
+func (s *Session) searchPath() []string {
+	text, _ := s.settings.get("search_path")
+	list, _ := splitIdentifiers(text)
+	out := make([]string, 0, len(list)+1)
+	has := false
+	for _, n := range list {
+		if n == "$user" {
+			n = s.opts.User
+		}
+		has = has || n == "pg_catalog"
+		out = append(out, n)
+	}
+	if !has {
+		out = append([]string{"pg_catalog"}, out...)
+	}
+	return out
+}
+
+// pin keeps one state of a table for the rest of a transaction block, so that its statements
+// agree on what they read (PROMISES C7).
+func (s *Session) pin(n lake.Name, t *lake.Table) {
+	if s.tx.block {
+		if s.tx.pins == nil {
+			s.tx.pins = map[lake.Name]*lake.Table{}
+		}
+		s.tx.pins[n] = t
+	}
+}

@@ -1,0 +1,237 @@
+package syscat
+
+import (
+	"context"
+
+	"github.com/lhsql/lhsql/types"
+)
+
+func init() {
+	for name, f := range map[string]rowsFunc{
+		"schemata":                        infoSchemata,
+		"tables":                          infoTables,
+		"views":                           infoViews,
+		"columns":                         infoColumns,
+		"table_constraints":               infoTableConstraints,
+		"key_column_usage":                infoKeyColumns,
+		"constraint_column_usage":         infoConstraintColumns,
+		"character_sets":                  infoCharacterSets,
+		"information_schema_catalog_name": infoCatalogName,
+		"table_privileges":                infoTablePrivileges,
+		"role_table_grants":               infoTablePrivileges,
+		"enabled_roles":                   infoRoles,
+		"applicable_roles":                nil,
+	} {
+		if f != nil {
+			makers["information_schema."+name] = f
+		}
+	}
+}
+
+func infoCatalogName(ctx context.Context, q *query) error {
+	return q.row("catalog_name", q.host.Database())
+}
+
+func infoRoles(ctx context.Context, q *query) error { return q.row("role_name", q.host.User()) }
+
+func infoSchemata(ctx context.Context, q *query) error {
+	list, err := schemas(ctx, q.host)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if err := q.row("catalog_name", q.host.Database(), "schema_name", s, "schema_owner", q.host.User()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachNamed enumerates relations by the schema and table names that the query asks for.
+func (q *query) eachNamed(ctx context.Context, schemaCol, nameCol string, f func(item) error) error {
+	schema, _ := q.wantStr(schemaCol)
+	name, _ := q.wantStr(nameCol)
+	list, err := items(ctx, q.host, schema, name)
+	if err != nil {
+		return err
+	}
+	for _, it := range list {
+		if err := f(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "YES"
+	}
+	return "NO"
+}
+
+func infoTables(ctx context.Context, q *query) error {
+	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+		kind := "BASE TABLE"
+		if it.entry.View {
+			kind = "VIEW"
+		}
+		return q.row("table_catalog", q.host.Database(), "table_schema", it.schema, "table_name", it.entry.Name, "table_type", kind,
+			"is_insertable_into", yesNo(!it.entry.View && it.def == nil), "is_typed", "NO")
+	})
+}
+
+func infoViews(ctx context.Context, q *query) error {
+	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+		if !it.entry.View {
+			return nil
+		}
+		def := any(nil)
+		if it.def == nil && q.needs("view_definition") {
+			r, err := q.load(ctx, it)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				def = opt(r.SQL)
+			}
+		}
+		return q.row("table_catalog", q.host.Database(), "table_schema", it.schema, "table_name", it.entry.Name, "view_definition", def,
+			"check_option", "NONE", "is_updatable", "NO", "is_insertable_into", "NO", "is_trigger_updatable", "NO",
+			"is_trigger_deletable", "NO", "is_trigger_insertable_into", "NO")
+	})
+}
+
+func infoColumns(ctx context.Context, q *query) error {
+	db := q.host.Database()
+	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+		r, err := q.load(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		for i, c := range r.Columns {
+			p := precisionOf(c.Type)
+			err := q.row("table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name, "column_name", c.Name,
+				"ordinal_position", i+1, "column_default", opt(c.Default), "is_nullable", yesNo(!c.NotNull), "data_type", dataType(c.Type),
+				"character_maximum_length", p.length, "character_octet_length", p.octets, "numeric_precision", p.precision,
+				"numeric_precision_radix", p.radix, "numeric_scale", p.scale, "datetime_precision", p.datetime,
+				"udt_catalog", db, "udt_schema", "pg_catalog", "udt_name", c.Type.PGName(), "dtd_identifier", itoa(i+1),
+				"is_self_referencing", "NO", "is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER",
+				"is_updatable", yesNo(it.def == nil && !it.entry.View))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func itoa(i int) string { return types.Format(types.NewInt(int64(i)), types.T(types.Int4), nil) }
+
+// dataType is information_schema.columns.data_type.
+func dataType(t types.Type) string {
+	switch t.Kind {
+	case types.Array:
+		return "ARRAY"
+	case types.Struct, types.Map:
+		return "jsonb"
+	case types.TimestampNS:
+		return "timestamp without time zone"
+	case types.TimestampTZNS:
+		return "timestamp with time zone"
+	}
+	t.Declared, t.Prec = false, 0
+	return t.String()
+}
+
+// precision holds what information_schema says of a type's parameters; nil: NULL.
+type precision struct{ length, octets, precision, radix, scale, datetime any }
+
+func precisionOf(t types.Type) precision {
+	switch t.Kind {
+	case types.Int2:
+		return precision{precision: 16, radix: 2, scale: 0}
+	case types.Int4:
+		return precision{precision: 32, radix: 2, scale: 0}
+	case types.Int8:
+		return precision{precision: 64, radix: 2, scale: 0}
+	case types.Float4:
+		return precision{precision: 24, radix: 2}
+	case types.Float8:
+		return precision{precision: 53, radix: 2}
+	case types.Numeric:
+		if t.Fixed && t.Declared {
+			return precision{precision: int(t.Prec), radix: 10, scale: int(t.Scale)}
+		}
+		return precision{radix: 10}
+	case types.Date:
+		return precision{datetime: 0}
+	case types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.TimestampNS, types.TimestampTZNS, types.Interval:
+		return precision{datetime: 6}
+	case types.Varchar, types.Bpchar:
+		if t.Prec > 0 {
+			return precision{length: int(t.Prec), octets: int(t.Prec) * 4}
+		}
+		return precision{octets: 1 << 30}
+	case types.Text:
+		return precision{octets: 1 << 30}
+	}
+	return precision{}
+}
+
+func infoTableConstraints(ctx context.Context, q *query) error {
+	db := q.host.Database()
+	return q.keys(ctx, "", func(it item, r *Relation, _ []int) error {
+		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
+			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "PRIMARY KEY", "is_deferrable", "NO",
+			"initially_deferred", "NO", "enforced", "NO")
+	})
+}
+
+func infoKeyColumns(ctx context.Context, q *query) error {
+	db := q.host.Database()
+	return q.keys(ctx, "", func(it item, r *Relation, cols []int) error {
+		for i, c := range cols {
+			if err := q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
+				"table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c-1].Name, "ordinal_position", i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func infoConstraintColumns(ctx context.Context, q *query) error {
+	db := q.host.Database()
+	return q.keys(ctx, "", func(it item, r *Relation, cols []int) error {
+		for _, c := range cols {
+			if err := q.row("table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c-1].Name,
+				"constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func infoCharacterSets(ctx context.Context, q *query) error {
+	db := q.host.Database()
+	return q.row("character_set_name", "UTF8", "character_repertoire", "UCS", "form_of_use", "UTF8", "default_collate_catalog", db,
+		"default_collate_schema", "pg_catalog", "default_collate_name", "C")
+}
+
+func infoTablePrivileges(ctx context.Context, q *query) error {
+	db, me := q.host.Database(), q.host.User()
+	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+		for _, p := range []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE"} {
+			if (it.def != nil || it.entry.View) && p != "SELECT" {
+				continue
+			}
+			if err := q.row("grantor", me, "grantee", me, "table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name,
+				"privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesNo(p == "SELECT")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,333 @@
+package syscat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/types"
+)
+
+func init() {
+	makers["pg_catalog.pg_class"] = pgClass
+	makers["pg_catalog.pg_attribute"] = pgAttribute
+	makers["pg_catalog.pg_attrdef"] = pgAttrdef
+	makers["pg_catalog.pg_index"] = pgIndex
+	makers["pg_catalog.pg_constraint"] = pgConstraint
+	makers["pg_catalog.pg_description"] = pgDescription
+	makers["pg_catalog.pg_namespace"] = pgNamespace
+	makers["pg_catalog.pg_tables"] = pgTables
+	makers["pg_catalog.pg_views"] = pgViews
+	makers["pg_catalog.pg_indexes"] = pgIndexes
+	makers["pg_catalog.pg_stat_user_tables"] = pgStatTables
+	makers["pg_catalog.pg_stat_all_tables"] = pgStatTables
+}
+
+// each enumerates the relations that a query asks for, by its equalities on an OID column and,
+// where the table has one, a name column.
+func (q *query) each(ctx context.Context, oidCol, nameCol string, f func(item) error) error {
+	name := ""
+	if nameCol != "" {
+		name, _ = q.wantStr(nameCol)
+	}
+	list, err := items(ctx, q.host, "", name)
+	if err != nil {
+		return err
+	}
+	oid, byOID := uint32(0), false
+	if oidCol != "" {
+		oid, byOID = q.wantOID(oidCol)
+	}
+	for _, it := range list {
+		if byOID && it.oid != oid {
+			continue
+		}
+		if err := f(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load gives an item's relation; one that vanished meanwhile, or whose metadata cannot be read,
+// is left out: a broken table may not hide all others from a catalog query.
+func (q *query) load(ctx context.Context, it item) (*Relation, error) {
+	r, err := relationOf(ctx, q.host, it)
+	var nf *lake.NotFound
+	if errors.As(err, &nf) || (err != nil && ctx.Err() == nil) {
+		return nil, nil
+	}
+	return r, err
+}
+
+func relkind(it item) string {
+	if it.entry.View {
+		return "v"
+	}
+	return "r"
+}
+
+// keyOID is the OID of the index and constraint that identifier fields show as.
+func keyOID(h Host, it item) uint32 { return hashOID("key", h.Database(), it.schema, it.entry.Name) }
+
+func keyName(it item) string { return it.entry.Name + "_pkey" }
+
+func pgClass(ctx context.Context, q *query) error {
+	deep := q.needs("relnatts", "reltuples", "relhasindex", "reloptions", "relpages")
+	return q.each(ctx, "", "", func(it item) error {
+		if n, ok := q.wantStr("relname"); ok && n != it.entry.Name && n != keyName(it) {
+			return nil
+		}
+		if oid, ok := q.wantOID("oid"); ok && oid != it.oid && oid != keyOID(q.host, it) {
+			return nil
+		}
+		r := &Relation{Rows: -1}
+		if deep {
+			var err error
+			if r, err = q.load(ctx, it); err != nil {
+				return err
+			}
+			if r == nil {
+				r = &Relation{Rows: -1}
+			}
+		}
+		am := heapAM
+		if it.entry.View {
+			am = 0
+		}
+		err := q.row("oid", it.oid, "relname", it.entry.Name, "relnamespace", SchemaOID(q.host.Database(), it.schema),
+			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", am, "relfilenode", it.oid, "reltablespace", 0,
+			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
+			"relhasindex", len(r.Key) > 0, "relisshared", false, "relpersistence", "p", "relkind", relkind(it),
+			"relnatts", len(r.Columns), "relchecks", 0, "relhasrules", it.entry.View, "relhastriggers", false,
+			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
+			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
+			"reloptions", options(r.Options))
+		if err != nil || it.entry.View || it.def != nil {
+			return err
+		}
+		return q.keyClass(ctx, it)
+	})
+}
+
+// keyClass is the pg_class row of the index that identifier fields show as.
+func (q *query) keyClass(ctx context.Context, it item) error {
+	r, err := q.load(ctx, it)
+	if err != nil || r == nil || len(r.Key) == 0 {
+		return err
+	}
+	return q.row("oid", keyOID(q.host, it), "relname", keyName(it), "relnamespace", SchemaOID(q.host.Database(), it.schema),
+		"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", btreeAM, "relfilenode", keyOID(q.host, it), "reltablespace", 0,
+		"relpages", 0, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0, "relhasindex", false,
+		"relisshared", false, "relpersistence", "p", "relkind", "i", "relnatts", len(r.Key), "relchecks", 0,
+		"relhasrules", false, "relhastriggers", false, "relhassubclass", false, "relrowsecurity", false,
+		"relforcerowsecurity", false, "relispopulated", true, "relreplident", "n", "relispartition", false,
+		"relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0)
+}
+
+func options(o []string) any {
+	if len(o) == 0 {
+		return nil
+	}
+	return o
+}
+
+// collation is a string type's pg_attribute.attcollation: the default one, C for name.
+func collation(t types.Type) int {
+	switch t.Kind {
+	case types.Name:
+		return 950
+	case types.Text, types.Varchar, types.Bpchar:
+		return 100
+	case types.Array:
+		return collation(t.Elem())
+	}
+	return 0
+}
+
+func pgAttribute(ctx context.Context, q *query) error {
+	return q.each(ctx, "attrelid", "", func(it item) error {
+		r, err := q.load(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		for i, c := range r.Columns {
+			ti := typeInfo(c.Type)
+			err := q.row("attrelid", it.oid, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
+				"attlen", c.Type.TypLen(), "attnum", i+1, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
+				"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
+				"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", "",
+				"attgenerated", "", "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func ndims(t types.Type) int {
+	n := 0
+	for t.Kind == types.Array {
+		t = t.Elem()
+		n++
+	}
+	return n
+}
+
+func pgAttrdef(ctx context.Context, q *query) error {
+	return q.each(ctx, "adrelid", "", func(it item) error {
+		if it.def != nil || it.entry.View {
+			return nil
+		}
+		r, err := q.load(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		for i, c := range r.Columns {
+			if c.Default == "" {
+				continue
+			}
+			if err := q.row("oid", hashOID("default", q.host.Database(), it.schema, it.entry.Name, c.Name),
+				"adrelid", it.oid, "adnum", i+1, "adbin", c.Default); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// keys enumerates the tables with identifier fields.
+func (q *query) keys(ctx context.Context, relCol string, f func(it item, r *Relation, cols []int) error) error {
+	return q.each(ctx, relCol, "", func(it item) error {
+		if it.def != nil || it.entry.View {
+			return nil
+		}
+		r, err := q.load(ctx, it)
+		if err != nil || r == nil || len(r.Key) == 0 {
+			return err
+		}
+		cols := make([]int, len(r.Key))
+		for i, k := range r.Key {
+			cols[i] = k + 1
+		}
+		return f(it, r, cols)
+	})
+}
+
+func pgIndex(ctx context.Context, q *query) error {
+	return q.keys(ctx, "indrelid", func(it item, _ *Relation, cols []int) error {
+		zero := make([]int, len(cols))
+		return q.row("indexrelid", keyOID(q.host, it), "indrelid", it.oid, "indnatts", len(cols), "indnkeyatts", len(cols),
+			"indisunique", true, "indnullsnotdistinct", false, "indisprimary", true, "indisexclusion", false,
+			"indimmediate", true, "indisclustered", false, "indisvalid", true, "indcheckxmin", false, "indisready", true,
+			"indislive", true, "indisreplident", false, "indkey", cols, "indcollation", zero, "indclass", zero, "indoption", zero)
+	})
+}
+
+func pgConstraint(ctx context.Context, q *query) error {
+	return q.keys(ctx, "conrelid", func(it item, _ *Relation, cols []int) error {
+		return q.row("oid", hashOID("constraint", q.host.Database(), it.schema, it.entry.Name), "conname", keyName(it),
+			"connamespace", SchemaOID(q.host.Database(), it.schema), "contype", "p", "condeferrable", false, "condeferred", false,
+			"convalidated", true, "conrelid", it.oid, "contypid", 0, "conindid", keyOID(q.host, it), "conparentid", 0,
+			"confrelid", 0, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ", "conislocal", true,
+			"coninhcount", 0, "connoinherit", true, "conkey", cols)
+	})
+}
+
+func pgDescription(ctx context.Context, q *query) error {
+	const pgClassOID = 1259
+	return q.each(ctx, "objoid", "", func(it item) error {
+		if it.def != nil {
+			return nil
+		}
+		r, err := q.load(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		if r.Comment != "" {
+			if err := q.row("objoid", it.oid, "classoid", pgClassOID, "objsubid", 0, "description", r.Comment); err != nil {
+				return err
+			}
+		}
+		for i, c := range r.Columns {
+			if c.Comment == "" {
+				continue
+			}
+			if err := q.row("objoid", it.oid, "classoid", pgClassOID, "objsubid", i+1, "description", c.Comment); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func pgNamespace(ctx context.Context, q *query) error {
+	list, err := schemas(ctx, q.host)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if err := q.row("oid", SchemaOID(q.host.Database(), s), "nspname", s, "nspowner", ownerOID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pgTables(ctx context.Context, q *query) error {
+	return q.each(ctx, "", "tablename", func(it item) error {
+		if it.entry.View {
+			return nil
+		}
+		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "tableowner", q.host.User(), "hasindexes", false,
+			"hasrules", false, "hastriggers", false, "rowsecurity", false)
+	})
+}
+
+func pgViews(ctx context.Context, q *query) error {
+	return q.each(ctx, "", "viewname", func(it item) error {
+		if !it.entry.View {
+			return nil
+		}
+		def := any(nil)
+		if it.def == nil && q.needs("definition") {
+			r, err := q.load(ctx, it)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				def = opt(r.SQL)
+			}
+		}
+		return q.row("schemaname", it.schema, "viewname", it.entry.Name, "viewowner", q.host.User(), "definition", def)
+	})
+}
+
+func pgIndexes(ctx context.Context, q *query) error {
+	return q.keys(ctx, "", func(it item, r *Relation, _ []int) error {
+		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "indexname", keyName(it), "indexdef", KeyDefinition(it.schema, r))
+	})
+}
+
+func pgStatTables(ctx context.Context, q *query) error {
+	return q.each(ctx, "relid", "relname", func(it item) error {
+		if it.entry.View || it.def != nil {
+			return nil
+		}
+		rows := int64(0)
+		if q.needs("n_live_tup") {
+			r, err := q.load(ctx, it)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				rows = max(0, r.Rows)
+			}
+		}
+		return q.row("relid", it.oid, "schemaname", it.schema, "relname", it.entry.Name, "seq_scan", 0, "seq_tup_read", 0,
+			"n_tup_ins", 0, "n_tup_upd", 0, "n_tup_del", 0, "n_tup_hot_upd", 0, "n_live_tup", rows, "n_dead_tup", 0,
+			"n_mod_since_analyze", 0, "n_ins_since_vacuum", 0, "vacuum_count", 0, "autovacuum_count", 0,
+			"analyze_count", 0, "autoanalyze_count", 0)
+	})
+}

@@ -1,0 +1,165 @@
+package syscat
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+)
+
+func init() {
+	makers["pg_catalog.pg_proc"] = pgProc
+	makers["pg_catalog.pg_operator"] = pgOperator
+	makers["pg_catalog.pg_aggregate"] = pgAggregate
+}
+
+// pgProc lists the engine's functions, then the types' I/O functions, which some clients look
+// for by name (array_recv).
+func pgProc(ctx context.Context, q *query) error {
+	name, byName := q.wantStr("proname")
+	oid, byOID := q.wantOID("oid")
+	seen := map[uint32]bool{}
+	for _, f := range eval.Functions() {
+		if f.Operator || byName && f.Name != name || byOID && f.OID != oid || seen[f.OID] {
+			continue
+		}
+		seen[f.OID] = true
+		if err := q.proc(f.OID, f.Name, f); err != nil {
+			return err
+		}
+	}
+	for _, t := range typeRows() {
+		for _, f := range []funcRef{t.input, t.output, t.receive, t.send} {
+			if f.oid == 0 || seen[f.oid] || byName && f.name != name || byOID && f.oid != oid {
+				continue
+			}
+			seen[f.oid] = true
+			if err := q.proc(f.oid, f.name, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (q *query) proc(oid uint32, name string, f *plan.Function) error {
+	kind, strict, volatile, ret, variadic, set := "f", true, "i", uint32(2281), 0, false
+	var args []int
+	if f != nil {
+		kind = map[plan.FuncKind]string{plan.AggregateFunc: "a", plan.WindowFunc: "w"}[f.Kind]
+		if kind == "" {
+			kind = "f"
+		}
+		strict = f.Strict
+		volatile = map[plan.Volatility]string{plan.Immutable: "i", plan.Stable: "s", plan.Volatile: "v"}[f.Volatility]
+		set = f.Kind == plan.SetFunc
+		ret = f.Ret.OID()
+		for _, a := range f.Args {
+			args = append(args, int(a.OID()))
+		}
+		if f.Variadic && len(f.Args) > 0 {
+			variadic = int(f.Args[len(f.Args)-1].OID())
+		}
+	}
+	return q.row("oid", oid, "proname", name, "pronamespace", pgCatalogOID, "proowner", ownerOID, "prolang", 12, "procost", 1.0,
+		"prorows", 0.0, "provariadic", variadic, "prosupport", 0, "prokind", kind, "prosecdef", false, "proleakproof", false,
+		"proisstrict", strict, "proretset", set, "provolatile", volatile, "proparallel", "s", "pronargs", len(args),
+		"pronargdefaults", 0, "prorettype", ret, "proargtypes", args, "prosrc", name)
+}
+
+// Function finds a function by OID.
+func Function(oid uint32) *plan.Function {
+	for _, f := range eval.Functions() {
+		if f.OID == oid && !f.Operator {
+			return f
+		}
+	}
+	return nil
+}
+
+// FunctionName is the name of the function with the OID, I/O functions included.
+func FunctionName(oid uint32) (string, bool) {
+	if f := Function(oid); f != nil {
+		return f.Name, true
+	}
+	for _, t := range typeRows() {
+		for _, f := range []funcRef{t.input, t.output, t.receive, t.send} {
+			if f.oid == oid && oid != 0 {
+				return f.name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// FunctionOID finds a function by name, without or with its argument types in parentheses.
+func FunctionOID(name string) (uint32, bool) {
+	name, _, _ = strings.Cut(name, "(")
+	for _, f := range eval.Functions() {
+		if f.Name == name && !f.Operator {
+			return f.OID, true
+		}
+	}
+	for _, t := range typeRows() {
+		for _, f := range []funcRef{t.input, t.output, t.receive, t.send} {
+			if f.name == name && name != "-" {
+				return f.oid, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Arguments is pg_get_function_arguments; Result pg_get_function_result.
+func Arguments(f *plan.Function) string {
+	out := make([]string, len(f.Args))
+	for i, a := range f.Args {
+		out[i] = a.String()
+		if f.Variadic && i == len(f.Args)-1 {
+			out[i] = "VARIADIC " + out[i] + "[]"
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func Result(f *plan.Function) string {
+	if f.Kind == plan.SetFunc {
+		return "SETOF " + f.Ret.String()
+	}
+	return f.Ret.String()
+}
+
+func pgOperator(ctx context.Context, q *query) error {
+	for _, f := range eval.Functions() {
+		if !f.Operator || len(f.Args) == 0 || len(f.Args) > 2 {
+			continue
+		}
+		left, right, kind := types.Type{}, f.Args[len(f.Args)-1], "l"
+		if len(f.Args) == 2 {
+			left, kind = f.Args[0], "b"
+		}
+		if err := q.row("oid", f.OID, "oprname", f.Name, "oprnamespace", pgCatalogOID, "oprowner", ownerOID, "oprkind", kind,
+			"oprcanmerge", false, "oprcanhash", false, "oprleft", left.OID(), "oprright", right.OID(), "oprresult", f.Ret.OID(),
+			"oprcom", 0, "oprnegate", 0, "oprcode", 0, "oprrest", 0, "oprjoin", 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pgAggregate(ctx context.Context, q *query) error {
+	for _, f := range eval.Functions() {
+		if f.Kind != plan.AggregateFunc {
+			continue
+		}
+		if err := q.row("aggfnoid", f.OID, "aggkind", "n", "aggnumdirectargs", 0, "aggtransfn", 0, "aggfinalfn", 0,
+			"aggcombinefn", 0, "aggserialfn", 0, "aggdeserialfn", 0, "aggmtransfn", 0, "aggminvtransfn", 0, "aggmfinalfn", 0,
+			"aggfinalextra", false, "aggmfinalextra", false, "aggfinalmodify", "r", "aggmfinalmodify", "r", "aggsortop", 0,
+			"aggtranstype", f.Ret.OID(), "aggtransspace", 0, "aggmtranstype", 0, "aggmtransspace", 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package syscat
+
+import (
+	"context"
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/lhsql/lhsql/types"
+)
+
+func init() {
+	makers["pg_catalog.pg_type"] = pgType
+	makers["pg_catalog.pg_range"] = pgRange
+}
+
+//go:embed types_gen.txt
+var typesText string
+
+// typeRow is a row of PostgreSQL's pg_type; the fields' order is types_gen.txt's.
+type typeRow struct {
+	oid, array, elem                      uint32
+	name                                  string
+	length                                int
+	byval, preferred                      bool
+	kind, category, delim, align, storage string
+	input, output, receive, send          funcRef
+	modin, modout, subscript              string
+	collation                             int
+}
+
+// funcRef is an I/O function by OID and name.
+type funcRef struct {
+	oid  uint32
+	name string
+}
+
+var typeRows = sync.OnceValue(func() []typeRow {
+	var out []typeRow
+	num := func(s string) uint32 { n, _ := strconv.ParseUint(s, 10, 32); return uint32(n) }
+	for _, line := range strings.Split(strings.TrimSpace(typesText), "\n") {
+		w := strings.Split(line, " ")
+		if len(w) != 25 {
+			continue
+		}
+		length, _ := strconv.Atoi(w[2])
+		coll, _ := strconv.Atoi(w[23])
+		out = append(out, typeRow{oid: num(w[0]), name: w[1], length: length, byval: w[3] == "t", kind: w[4], category: w[5],
+			preferred: w[6] == "t", delim: w[7], elem: num(w[9]), array: num(w[10]),
+			input: funcRef{num(w[11]), w[12]}, output: funcRef{num(w[13]), w[14]}, receive: funcRef{num(w[15]), w[16]}, send: funcRef{num(w[17]), w[18]},
+			modin: w[19], modout: w[20], align: w[21], storage: w[22], collation: coll, subscript: w[24]})
+	}
+	return out
+})
+
+var typeByOID = sync.OnceValue(func() map[uint32]*typeRow {
+	m := map[uint32]*typeRow{}
+	rows := typeRows()
+	for i := range rows {
+		m[rows[i].oid] = &rows[i]
+	}
+	return m
+})
+
+// typeInfo is a type's storage facts for pg_attribute.
+func typeInfo(t types.Type) typeRow {
+	if r := typeByOID()[t.OID()]; r != nil {
+		return *r
+	}
+	return typeRow{align: "i", storage: "x"}
+}
+
+// TypeName is the name of the type with the OID; ok is false when there is none.
+func TypeName(oid uint32) (string, bool) {
+	if r := typeByOID()[oid]; r != nil {
+		return r.name, true
+	}
+	return "", false
+}
+
+// TypeOID finds a type by its pg_type name.
+func TypeOID(name string) (uint32, bool) {
+	for _, r := range typeRows() {
+		if r.name == name {
+			return r.oid, true
+		}
+	}
+	return 0, false
+}
+
+// procOID is the OID of a function named in a type's row; regproc columns hold it.
+func procOID(name string) uint32 {
+	if name == "-" {
+		return 0
+	}
+	for _, r := range typeRows() {
+		for _, f := range []funcRef{r.input, r.output, r.receive, r.send} {
+			if f.name == name {
+				return f.oid
+			}
+		}
+	}
+	return hashOID("function", name)
+}
+
+func pgType(ctx context.Context, q *query) error {
+	want, byOID := q.wantOID("oid")
+	name, byName := q.wantStr("typname")
+	for _, r := range typeRows() {
+		if byOID && r.oid != want || byName && r.name != name {
+			continue
+		}
+		err := q.row("oid", r.oid, "typname", r.name, "typnamespace", pgCatalogOID, "typowner", ownerOID, "typlen", r.length,
+			"typbyval", r.byval, "typtype", r.kind, "typcategory", r.category, "typispreferred", r.preferred, "typisdefined", true,
+			"typdelim", r.delim, "typrelid", 0, "typsubscript", procOID(r.subscript), "typelem", r.elem, "typarray", r.array,
+			"typinput", r.input.oid, "typoutput", r.output.oid, "typreceive", r.receive.oid, "typsend", r.send.oid,
+			"typmodin", procOID(r.modin), "typmodout", procOID(r.modout), "typanalyze", 0, "typalign", r.align, "typstorage", r.storage,
+			"typnotnull", false, "typbasetype", 0, "typtypmod", -1, "typndims", 0, "typcollation", r.collation)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pgRange lists the built-in range types, which clients look up although nothing here is one.
+func pgRange(ctx context.Context, q *query) error {
+	for _, r := range [][3]int{{3904, 23, 4451}, {3906, 1700, 4532}, {3908, 1114, 4533}, {3910, 1184, 4534}, {3912, 1082, 4535}, {3926, 20, 4536}} {
+		if err := q.row("rngtypid", r[0], "rngsubtype", r[1], "rngmultitypid", r[2], "rngcollation", 0, "rngsubopc", 0,
+			"rngcanonical", 0, "rngsubdiff", 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

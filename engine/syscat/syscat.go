@@ -1,0 +1,276 @@
+// Package syscat answers: what do pg_catalog and information_schema say of this lakehouse?
+//
+// Every system table of PostgreSQL 15 is here with all its columns (columns_gen.txt); those that
+// have something to say compute their rows from a Host when they are read. In: a Host, the names
+// of a table. Out: plan.VirtualTable, so that clients' catalog queries run through the same
+// engine as any other. It refuses to know sessions, wires and how a query is run.
+package syscat
+
+import (
+	"context"
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lhsql/lhsql/types"
+)
+
+// Host is what the catalogs describe: one database as one session sees it. Methods may be called
+// many times in one statement; the Host caches.
+type Host interface {
+	Database() string
+	Databases() []string
+	User() string
+	Users() []string
+	Namespaces(ctx context.Context) ([]string, error)
+	// Entries lists the tables and views of a namespace, names only: cheap for thousands.
+	Entries(ctx context.Context, namespace string) ([]Entry, error)
+	// Relation loads one of them.
+	Relation(ctx context.Context, namespace, name string) (*Relation, error)
+	Settings() []Setting
+	Sessions() []Session
+	Prepared() []Prepared
+	Cursors() []Cursor
+	Started() time.Time
+}
+
+// Entry is a table or view by name.
+type Entry struct {
+	Name string
+	View bool
+}
+
+// Relation is a table or view in full.
+type Relation struct {
+	Entry
+	Columns   []Column
+	Key       []int // identifier fields, as indexes of Columns
+	Comment   string
+	Partition string // the partition spec as text, "" when unpartitioned
+	Rows      int64  // of the current snapshot; -1 unknown
+	Bytes     int64
+	SQL       string   // a view's query
+	Options   []string // key=value
+}
+
+// Column is a column of a Relation; its attribute number is its position.
+type Column struct {
+	Name    string
+	Type    types.Type
+	NotNull bool
+	Default string // SQL text, "" none
+	Comment string
+}
+
+// Setting, Session, Prepared and Cursor are rows of pg_settings, pg_stat_activity,
+// pg_prepared_statements and pg_cursors.
+type Setting struct {
+	Name, Value, Default, Kind, Doc string
+	Enum                            []string
+	Fixed                           bool
+}
+type Session struct {
+	PID                                        int32
+	User, Database, App, Address, State, Query string
+	Start, QueryStart, StateChange, TxStart    time.Time
+}
+type Prepared struct {
+	Name, Text string
+	Params     []types.Type
+	Time       time.Time
+}
+type Cursor struct {
+	Name, Text   string
+	Hold, Scroll bool
+}
+
+//go:embed columns_gen.txt
+var columnsText string
+
+// def is a system table's shape.
+type def struct {
+	schema, name string
+	oid          uint32
+	view         bool
+	fields       []types.Field
+	index        map[string]int
+}
+
+var defs = sync.OnceValue(func() map[string]*def {
+	m := map[string]*def{}
+	for _, line := range strings.Split(strings.TrimSpace(columnsText), "\n") {
+		w := strings.Fields(line)
+		oid, _ := strconv.ParseUint(w[2], 10, 32)
+		d := &def{schema: w[0], name: w[1], oid: uint32(oid), view: w[3] == "v", index: map[string]int{}}
+		for i, c := range w[4:] {
+			name, typ, _ := strings.Cut(c, ":")
+			d.fields = append(d.fields, types.Field{Name: name, Type: columnType(typ)})
+			d.index[name] = i
+		}
+		m[d.schema+"."+d.name] = d
+	}
+	return m
+})
+
+// columnType is the type of a system column; PostgreSQL's internal ones show as text.
+func columnType(name string) types.Type {
+	if elem, ok := strings.CutPrefix(name, "_"); ok {
+		return types.ArrayOf(columnType(elem))
+	}
+	if t, ok := types.FromPGName(name); ok && t.Kind != types.AnyArray {
+		return t
+	}
+	return types.T(types.Text)
+}
+
+// Virtual is a system table; it implements plan.VirtualTable and plan.ColumnTable.
+type Virtual struct {
+	def  *def
+	host Host
+	rows rowsFunc
+}
+
+// rowsFunc makes the rows of one table.
+type rowsFunc func(ctx context.Context, q *query) error
+
+// makers are the tables that have rows.
+var makers = map[string]rowsFunc{}
+
+// Table finds a system table; ok is false when there is none of the name.
+func Table(h Host, schema, name string) (*Virtual, bool) {
+	d := defs()[schema+"."+name]
+	if d == nil {
+		return nil, false
+	}
+	return &Virtual{def: d, host: h, rows: makers[schema+"."+name]}, true
+}
+
+func (v *Virtual) OID() uint32           { return v.def.oid }
+func (v *Virtual) Name() string          { return v.def.schema + "." + v.def.name }
+func (v *Virtual) Fields() []types.Field { return v.def.fields }
+
+// Rows implements plan.VirtualTable.
+func (v *Virtual) Rows(ctx context.Context, equal map[int]types.Datum, yield func([]types.Datum) error) error {
+	return v.RowsOf(ctx, nil, equal, yield)
+}
+
+// RowsOf implements plan.ColumnTable: only the columns need (nil: all) have to be right.
+func (v *Virtual) RowsOf(ctx context.Context, need []int, equal map[int]types.Datum, yield func([]types.Datum) error) error {
+	if v.rows == nil {
+		return nil
+	}
+	q := &query{def: v.def, host: v.host, equal: equal, yield: yield}
+	if need != nil {
+		q.need = map[int]bool{}
+		for _, i := range need {
+			q.need[i] = true
+		}
+	}
+	return v.rows(ctx, q)
+}
+
+// query is one reading of a system table.
+type query struct {
+	def   *def
+	host  Host
+	need  map[int]bool // nil: all
+	equal map[int]types.Datum
+	yield func([]types.Datum) error
+}
+
+// needs tells whether one of the columns is read.
+func (q *query) needs(names ...string) bool {
+	if q.need == nil {
+		return true
+	}
+	for _, n := range names {
+		if q.need[q.def.index[n]] {
+			return true
+		}
+	}
+	return false
+}
+
+// wantStr gives the constant that the query compares a column with.
+func (q *query) wantStr(name string) (string, bool) {
+	d, ok := q.equal[q.def.index[name]]
+	if !ok || d.IsNull() || d.Form() != types.FormStr {
+		return "", false
+	}
+	return d.Str(), true
+}
+
+func (q *query) wantOID(name string) (uint32, bool) {
+	d, ok := q.equal[q.def.index[name]]
+	if !ok || d.IsNull() || d.Form() != types.FormI64 {
+		return 0, false
+	}
+	return uint32(d.Int()), true
+}
+
+// row yields one row; kv are column names and values: string, bool, int kinds, float, time,
+// []string, types.Datum, nil. Columns not named are NULL.
+func (q *query) row(kv ...any) error {
+	r := make([]types.Datum, len(q.def.fields))
+	for i := 0; i+1 < len(kv); i += 2 {
+		j, ok := q.def.index[kv[i].(string)]
+		if !ok {
+			panic("syscat: " + q.def.name + " has no column " + kv[i].(string))
+		}
+		r[j] = datum(kv[i+1])
+	}
+	return q.yield(r)
+}
+
+func datum(v any) types.Datum {
+	switch v := v.(type) {
+	case nil:
+		return types.Null
+	case types.Datum:
+		return v
+	case string:
+		return types.NewStr(v)
+	case bool:
+		return types.NewBool(v)
+	case int:
+		return types.NewInt(int64(v))
+	case int16:
+		return types.NewInt(int64(v))
+	case int32:
+		return types.NewInt(int64(v))
+	case int64:
+		return types.NewInt(v)
+	case uint32:
+		return types.NewInt(int64(v))
+	case float64:
+		return types.NewFloat(v)
+	case time.Time:
+		if v.IsZero() {
+			return types.Null
+		}
+		return types.NewInt(v.UnixMicro())
+	case []string:
+		l := make([]types.Datum, len(v))
+		for i := range v {
+			l[i] = types.NewStr(v[i])
+		}
+		return types.NewList(l)
+	case []int:
+		l := make([]types.Datum, len(v))
+		for i := range v {
+			l[i] = types.NewInt(int64(v[i]))
+		}
+		return types.NewList(l)
+	}
+	panic("syscat: value of a strange type")
+}
+
+// opt is s, NULL when empty.
+func opt(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,410 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// systemSession answers what system functions ask of the session; it implements eval.Session.
+type systemSession struct{ s *Session }
+
+func (x systemSession) User() string         { return x.s.opts.User }
+func (x systemSession) Database() string     { return x.s.catalog }
+func (x systemSession) SearchPath() []string { return x.s.existingPath() }
+func (x systemSession) BackendPID() int32    { return x.s.pid }
+
+func (x systemSession) Setting(name string) (string, bool) {
+	v, ok := x.s.settings.get(name)
+	if d := settingIndex[canonicalSetting(name)]; ok && d != nil {
+		v = d.show(v)
+	}
+	return v, ok
+}
+
+func (x systemSession) SetSetting(name, value string, local bool) error {
+	return x.s.settings.set(name, &value, local, x.s.tx.block)
+}
+
+// existingPath is the search path without schemas that do not exist.
+func (s *Session) existingPath() []string {
+	h := s.sysHost(context.Background(), s.catalog)
+	list, err := h.Namespaces(context.Background())
+	if err != nil {
+		return []string{"pg_catalog"}
+	}
+	exists := map[string]bool{"pg_catalog": true, "information_schema": true, "public": true}
+	for _, n := range list {
+		exists[n] = true
+	}
+	var out []string
+	for _, n := range s.searchPath() {
+		if exists[n] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// visible tells whether an unqualified name finds schema's relation.
+func (s *Session) visible(ctx context.Context, schema, name string) bool {
+	h := s.sysHost(ctx, s.catalog)
+	for _, p := range s.existingPath() {
+		if p == schema {
+			return true
+		}
+		if _, ok := syscat.Table(h, p, name); ok {
+			return false
+		}
+		entries, err := h.Entries(ctx, p)
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			if e.Name == name {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// ObjectName implements eval.Session.
+func (x systemSession) ObjectName(catalog string, oid uint32) (string, bool) {
+	ctx := context.Background()
+	s := x.s
+	h := s.sysHost(ctx, s.catalog)
+	switch catalog {
+	case "pg_class":
+		schema, name, _, ok, err := syscat.ByOID(ctx, h, oid)
+		if err != nil || !ok {
+			return "", false
+		}
+		if s.visible(ctx, schema, name) {
+			return syscat.Quote(name), true
+		}
+		return syscat.Quote(schema) + "." + syscat.Quote(name), true
+	case "pg_namespace":
+		return syscat.SchemaName(ctx, h, oid)
+	case "pg_type":
+		if t, ok := types.FromOID(oid); ok {
+			return t.String(), true
+		}
+		return syscat.TypeName(oid)
+	case "pg_proc":
+		return syscat.FunctionName(oid)
+	case "pg_authid", "pg_roles":
+		return syscat.RoleName(h, oid)
+	case "pg_database":
+		for _, d := range h.Databases() {
+			if syscat.DatabaseOID(d) == oid {
+				return d, true
+			}
+		}
+	}
+	return "", false
+}
+
+// ObjectOID implements eval.Session.
+func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
+	ctx := context.Background()
+	s := x.s
+	h := s.sysHost(ctx, s.catalog)
+	parts, ok := splitQualified(name)
+	if !ok || len(parts) == 0 {
+		return 0, false
+	}
+	last := parts[len(parts)-1]
+	switch catalog {
+	case "pg_class":
+		return s.relationOID(ctx, parts)
+	case "pg_namespace":
+		list, err := h.Namespaces(ctx)
+		if err != nil {
+			return 0, false
+		}
+		for _, n := range append([]string{"pg_catalog", "information_schema", "public"}, list...) {
+			if n == last {
+				return syscat.SchemaOID(s.catalog, n), true
+			}
+		}
+	case "pg_type":
+		return syscat.TypeOID(last)
+	case "pg_proc":
+		return syscat.FunctionOID(last)
+	case "pg_authid", "pg_roles":
+		if last == s.opts.User {
+			return 10, true
+		}
+		for _, u := range h.Users() {
+			if u == last {
+				return syscat.RoleOID(u), true
+			}
+		}
+	case "pg_database":
+		if s.engine.catalogs[last] != nil {
+			return syscat.DatabaseOID(last), true
+		}
+	}
+	return 0, false
+}
+
+func (s *Session) relationOID(ctx context.Context, parts []string) (uint32, bool) {
+	h := s.sysHost(ctx, s.catalog)
+	name := parts[len(parts)-1]
+	path := s.existingPath()
+	if len(parts) > 1 {
+		if len(parts) > 2 && parts[0] == s.catalog {
+			parts = parts[1:]
+		}
+		path = []string{strings.Join(parts[:len(parts)-1], ".")}
+	}
+	for _, schema := range path {
+		if v, ok := syscat.Table(h, schema, name); ok {
+			return v.OID(), true
+		}
+		entries, err := h.Entries(ctx, schema)
+		if err != nil {
+			return 0, false
+		}
+		for _, e := range entries {
+			if e.Name == name {
+				return syscat.OID(s.catalog, schema, name), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// splitQualified reads a dotted, possibly quoted name.
+func splitQualified(name string) ([]string, bool) {
+	var out []string
+	for s := strings.TrimSpace(name); ; {
+		var part string
+		if strings.HasPrefix(s, `"`) {
+			end := 1
+			for {
+				j := strings.IndexByte(s[end:], '"')
+				if j < 0 {
+					return nil, false
+				}
+				part += s[end : end+j]
+				end += j + 1
+				if end >= len(s) || s[end] != '"' {
+					break
+				}
+				part, end = part+`"`, end+1
+			}
+			s = s[end:]
+		} else {
+			j := strings.IndexByte(s, '.')
+			if j < 0 {
+				j = len(s)
+			}
+			part, s = strings.ToLower(s[:j]), s[j:]
+		}
+		out = append(out, part)
+		if s == "" {
+			return out, true
+		}
+		if s[0] != '.' {
+			return nil, false
+		}
+		s = s[1:]
+	}
+}
+
+// Call implements eval.Session: the functions that need catalogs or other sessions.
+func (x systemSession) Call(ctx context.Context, fn string, args []types.Datum) (types.Datum, bool, error) {
+	f, ok := systemFunctions[fn]
+	if !ok {
+		return types.Null, false, nil
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	for _, a := range args {
+		if a.IsNull() {
+			return types.Null, true, nil
+		}
+	}
+	d, err := f(ctx, x.s, args)
+	return d, true, err
+}
+
+// systemFunctions take no NULLs; a missing object gives NULL, as in PostgreSQL.
+var systemFunctions map[string]func(context.Context, *Session, []types.Datum) (types.Datum, error)
+
+func init() {
+	systemFunctions = map[string]func(context.Context, *Session, []types.Datum) (types.Datum, error){
+		"pg_cancel_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+			return s.signal(a[0].Int(), (*Session).Cancel)
+		},
+		"pg_terminate_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+			return s.signal(a[0].Int(), (*Session).Terminate)
+		},
+		"pg_table_is_visible":    tableIsVisible,
+		"pg_get_viewdef":         getViewdef,
+		"pg_get_indexdef":        getIndexdef,
+		"pg_get_constraintdef":   getConstraintdef,
+		"pg_get_partkeydef":      getPartkeydef,
+		"obj_description":        objDescription,
+		"col_description":        colDescription,
+		"pg_relation_size":       relationSize,
+		"pg_table_size":          relationSize,
+		"pg_total_relation_size": relationSize,
+		"pg_get_function_arguments": func(_ context.Context, _ *Session, a []types.Datum) (types.Datum, error) {
+			if f := syscat.Function(uint32(a[0].Int())); f != nil {
+				return types.NewStr(syscat.Arguments(f)), nil
+			}
+			return types.Null, nil
+		},
+		"pg_get_function_result": func(_ context.Context, _ *Session, a []types.Datum) (types.Datum, error) {
+			if f := syscat.Function(uint32(a[0].Int())); f != nil {
+				return types.NewStr(syscat.Result(f)), nil
+			}
+			return types.Null, nil
+		},
+		"pg_postmaster_start_time": func(_ context.Context, s *Session, _ []types.Datum) (types.Datum, error) {
+			return types.NewInt(s.engine.started.UnixMicro()), nil
+		},
+	}
+	systemFunctions["pg_get_function_identity_arguments"] = systemFunctions["pg_get_function_arguments"]
+}
+
+// signal acts on another session of the same server.
+func (s *Session) signal(pid int64, f func(*Session)) (types.Datum, error) {
+	t := s.engine.session(int32(pid))
+	if t == nil {
+		return types.NewBool(false), nil
+	}
+	f(t)
+	return types.NewBool(true), nil
+}
+
+// relationArg finds the relation that an OID argument means.
+func relationArg(ctx context.Context, s *Session, oid int64) (schema string, r *syscat.Relation, err error) {
+	h := s.sysHost(ctx, s.catalog)
+	schema, name, _, ok, err := syscat.ByOID(ctx, h, uint32(oid))
+	if err != nil || !ok {
+		return "", nil, err
+	}
+	if _, system := syscat.Table(h, schema, name); system {
+		return schema, nil, nil
+	}
+	r, err = h.Relation(ctx, schema, name)
+	if isNotFound(err) {
+		return schema, nil, nil
+	}
+	return schema, r, err
+}
+
+func tableIsVisible(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	schema, name, _, ok, err := syscat.ByOID(ctx, s.sysHost(ctx, s.catalog), uint32(a[0].Int()))
+	if err != nil || !ok {
+		return types.Null, err
+	}
+	return types.NewBool(s.visible(ctx, schema, name)), nil
+}
+
+func getViewdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	if a[0].Form() != types.FormI64 {
+		oid, ok := s.relationOIDByText(ctx, a[0].Str())
+		if !ok {
+			return types.Null, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", a[0].Str())
+		}
+		a = []types.Datum{types.NewInt(int64(oid))}
+	}
+	_, r, err := relationArg(ctx, s, a[0].Int())
+	if err != nil || r == nil || !r.View {
+		return types.Null, err
+	}
+	return types.NewStr(" " + strings.TrimSuffix(strings.TrimSpace(r.SQL), ";") + ";"), nil
+}
+
+func (s *Session) relationOIDByText(ctx context.Context, name string) (uint32, bool) {
+	parts, ok := splitQualified(name)
+	if !ok {
+		return 0, false
+	}
+	return s.relationOID(ctx, parts)
+}
+
+// keyOf finds the relation whose key index or constraint has the OID.
+func keyOf(ctx context.Context, s *Session, oid int64) (schema string, r *syscat.Relation, err error) {
+	return syscat.KeyByOID(ctx, s.sysHost(ctx, s.catalog), uint32(oid))
+}
+
+func getIndexdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	schema, r, err := keyOf(ctx, s, a[0].Int())
+	if err != nil || r == nil {
+		return types.Null, err
+	}
+	if len(a) > 1 && a[1].Int() > 0 {
+		if n := int(a[1].Int()); n <= len(r.Key) {
+			return types.NewStr(syscat.Quote(r.Columns[r.Key[n-1]].Name)), nil
+		}
+		return types.NewStr(""), nil
+	}
+	return types.NewStr(syscat.KeyDefinition(schema, r)), nil
+}
+
+func getConstraintdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	_, r, err := keyOf(ctx, s, a[0].Int())
+	if err != nil || r == nil {
+		return types.Null, err
+	}
+	return types.NewStr(syscat.ConstraintDefinition(r)), nil
+}
+
+func getPartkeydef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	_, r, err := relationArg(ctx, s, a[0].Int())
+	if err != nil || r == nil || r.Partition == "" {
+		return types.Null, err
+	}
+	return types.NewStr("(" + r.Partition + ")"), nil
+}
+
+func objDescription(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	if len(a) > 1 && a[1].Str() != "pg_class" {
+		return types.Null, nil
+	}
+	_, r, err := relationArg(ctx, s, a[0].Int())
+	if err != nil || r == nil || r.Comment == "" {
+		return types.Null, err
+	}
+	return types.NewStr(r.Comment), nil
+}
+
+func colDescription(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	_, r, err := relationArg(ctx, s, a[0].Int())
+	if err != nil || r == nil {
+		return types.Null, err
+	}
+	if n := int(a[1].Int()); n >= 1 && n <= len(r.Columns) && r.Columns[n-1].Comment != "" {
+		return types.NewStr(r.Columns[n-1].Comment), nil
+	}
+	return types.Null, nil
+}
+
+func relationSize(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	if a[0].Form() == types.FormStr {
+		oid, err := strconv.ParseInt(a[0].Str(), 10, 64)
+		if err != nil {
+			return types.Null, nil
+		}
+		a = []types.Datum{types.NewInt(oid)}
+	}
+	_, r, err := relationArg(ctx, s, a[0].Int())
+	if err != nil {
+		return types.Null, err
+	}
+	if r == nil {
+		return types.NewInt(0), nil
+	}
+	return types.NewInt(r.Bytes), nil
+}

@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"context"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/types"
+)
+
+// sysHost is what the system catalogs describe: one database as this session sees it, during
+// one command cycle.
+func (s *Session) sysHost(_ context.Context, catalog string) syscat.Host {
+	if s.host == nil || s.host.catalog != catalog {
+		s.host = &host{s: s, catalog: catalog, entries: map[string][]syscat.Entry{}, relations: map[lake.Name]*syscat.Relation{}}
+	}
+	return s.host
+}
+
+// host implements syscat.Host. It keeps what it has looked up until the command cycle ends, so
+// that one statement sees one state and a join over catalogs lists the names once.
+type host struct {
+	s          *Session
+	catalog    string
+	namespaces []string
+	entries    map[string][]syscat.Entry
+	relations  map[lake.Name]*syscat.Relation
+}
+
+func (h *host) Database() string    { return h.catalog }
+func (h *host) Databases() []string { return h.s.engine.order }
+func (h *host) User() string        { return h.s.opts.User }
+func (h *host) Started() time.Time  { return h.s.engine.started }
+
+// Users are those of the sessions that are connected: the server's own list of users belongs to
+// the wire and holds verifiers.
+func (h *host) Users() []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, s := range h.s.engine.activeSessions() {
+		if !seen[s.opts.User] {
+			seen[s.opts.User] = true
+			out = append(out, s.opts.User)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Namespaces implements syscat.Host.
+func (h *host) Namespaces(ctx context.Context) ([]string, error) {
+	if h.namespaces == nil {
+		list, err := h.s.engine.catalogs[h.catalog].Namespaces(ctx)
+		if err != nil {
+			return nil, err
+		}
+		h.namespaces = append([]string{}, list...)
+	}
+	return h.namespaces, nil
+}
+
+// Entries implements syscat.Host.
+func (h *host) Entries(ctx context.Context, namespace string) ([]syscat.Entry, error) {
+	if e, ok := h.entries[namespace]; ok {
+		return e, nil
+	}
+	cat := h.s.engine.catalogs[h.catalog]
+	tables, err := cat.List(ctx, namespace)
+	if err != nil && !isNotFound(err) {
+		return nil, err
+	}
+	views, err := cat.Views(ctx, namespace)
+	if err != nil && !isNotFound(err) {
+		return nil, err
+	}
+	out := make([]syscat.Entry, 0, len(tables)+len(views))
+	for _, n := range tables {
+		out = append(out, syscat.Entry{Name: n.Table})
+	}
+	for _, n := range views {
+		out = append(out, syscat.Entry{Name: n.Table, View: true})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	h.entries[namespace] = out
+	return out, nil
+}
+
+// Relation implements syscat.Host.
+func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Relation, error) {
+	n := lake.Name{Catalog: h.catalog, Namespace: namespace, Table: name}
+	if r := h.relations[n]; r != nil {
+		return r, nil
+	}
+	t, err := h.s.loadTable(ctx, n)
+	var r *syscat.Relation
+	switch {
+	case err == nil:
+		r = describeTable(t)
+	case isNotFound(err):
+		if r, err = h.describeView(ctx, n); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, err
+	}
+	h.relations[n] = r
+	return r, nil
+}
+
+func describeTable(t *lake.Table) *syscat.Relation {
+	schema := t.Schema()
+	r := &syscat.Relation{Entry: syscat.Entry{Name: t.Name.Table}, Comment: t.Properties()["comment"],
+		Partition: partitionText(t), Rows: -1}
+	for i := range schema.Fields {
+		f := &schema.Fields[i]
+		c := syscat.Column{Name: f.Name, Type: f.Type, NotNull: f.Required, Comment: f.Doc}
+		if f.WriteDefault != nil {
+			c.Default = sqlLiteral(*f.WriteDefault, f.Type)
+		}
+		r.Columns = append(r.Columns, c)
+		for _, id := range schema.Identifier {
+			if id == f.ID {
+				r.Key = append(r.Key, i)
+			}
+		}
+	}
+	if s := t.CurrentSnapshot(); s != nil {
+		if n, err := strconv.ParseInt(s.Summary["total-records"], 10, 64); err == nil {
+			r.Rows = n
+		}
+		if n, err := strconv.ParseInt(s.Summary["total-files-size"], 10, 64); err == nil {
+			r.Bytes = n
+		}
+	} else {
+		r.Rows = 0
+	}
+	for k, v := range t.Properties() {
+		if k != "comment" {
+			r.Options = append(r.Options, k+"="+v)
+		}
+	}
+	r.Options = append(r.Options, "format-version="+strconv.Itoa(t.FormatVersion()))
+	sort.Strings(r.Options)
+	return r
+}
+
+// partitionText spells a table's partition spec: month(order_time), region.
+func partitionText(t *lake.Table) string {
+	spec, schema := t.DefaultSpec(), t.Schema()
+	if spec == nil {
+		return ""
+	}
+	var out []string
+	for _, f := range spec.Fields {
+		name := f.Name
+		if len(f.SourceIDs) > 0 {
+			if src, _ := schema.ByID(f.SourceIDs[0]); src != nil {
+				name = src.Name
+			}
+		}
+		switch f.Transform.Kind {
+		case lake.Void:
+		case lake.Identity:
+			out = append(out, syscat.Quote(name))
+		case lake.Bucket, lake.Truncate:
+			fn := "bucket"
+			if f.Transform.Kind == lake.Truncate {
+				fn = "truncate"
+			}
+			out = append(out, fn+"("+strconv.Itoa(f.Transform.Param)+", "+syscat.Quote(name)+")")
+		default:
+			out = append(out, f.Transform.Text+"("+syscat.Quote(name)+")")
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// sqlLiteral spells a constant as a DEFAULT clause shows it.
+func sqlLiteral(d types.Datum, t types.Type) string {
+	text := types.Format(d, t, &types.TextOptions{Zone: time.UTC, DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1, ByteaOutput: "hex"})
+	if t.IsNumber() {
+		return text
+	}
+	if t.Kind == types.Bool {
+		return map[string]string{"t": "true", "f": "false"}[text]
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'::" + t.String()
+}
+
+// describeView gives a view's columns as its query has them today.
+func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation, error) {
+	v, err := h.s.engine.catalogs[h.catalog].LoadView(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	r := &syscat.Relation{Entry: syscat.Entry{Name: n.Table, View: true}, SQL: v.SQL, Rows: -1, Comment: v.Properties["comment"]}
+	sql := "SELECT * FROM " + syscat.Quote(n.Namespace) + "." + syscat.Quote(n.Table)
+	list, err := h.s.dialect.parse(sql)
+	if err == nil && len(list) == 1 {
+		// A view that no longer binds (its tables are gone) keeps the columns of its definition.
+		if b, err := bind.Bind(h.s.bindEnv(ctx, nil), list[0], nil); err == nil {
+			for _, c := range b.Columns {
+				r.Columns = append(r.Columns, syscat.Column{Name: c.Name, Type: c.Type})
+			}
+			return r, nil
+		}
+	}
+	if v.Schema != nil {
+		for _, f := range v.Schema.Fields {
+			r.Columns = append(r.Columns, syscat.Column{Name: f.Name, Type: f.Type, Comment: f.Doc})
+		}
+	}
+	return r, nil
+}
+
+// Settings implements syscat.Host.
+func (h *host) Settings() []syscat.Setting {
+	kinds := map[settingKind]string{stringSetting: "string", boolSetting: "bool", intSetting: "integer", realSetting: "real",
+		enumSetting: "enum", msSetting: "integer", kbSetting: "integer"}
+	var out []syscat.Setting
+	for _, d := range h.s.settings.all() {
+		x := syscat.Setting{Name: d.name, Value: d.value, Default: h.s.settings.defaults[strings.ToLower(d.name)], Kind: kinds[d.kind], Doc: d.doc, Fixed: d.fixed}
+		if d.kind == enumSetting {
+			x.Enum = d.values()
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// Sessions implements syscat.Host.
+func (h *host) Sessions() []syscat.Session {
+	var out []syscat.Session
+	for _, s := range h.s.engine.activeSessions() {
+		app := s.applicationName()
+		s.mu.Lock()
+		a := s.activity
+		out = append(out, syscat.Session{PID: s.pid, User: s.opts.User, Database: s.catalog, App: app, Address: s.opts.RemoteAddr,
+			State: a.state, Query: a.query, Start: s.start, QueryStart: a.queryStart, StateChange: a.stateStart, TxStart: a.txStart})
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// Prepared implements syscat.Host.
+func (h *host) Prepared() []syscat.Prepared {
+	var out []syscat.Prepared
+	for n, p := range h.s.prepared {
+		out = append(out, syscat.Prepared{Name: n, Text: p.text, Params: p.stmt.params, Time: p.at})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// Cursors implements syscat.Host.
+func (h *host) Cursors() []syscat.Cursor {
+	var out []syscat.Cursor
+	for n, c := range h.s.cursors {
+		out = append(out, syscat.Cursor{Name: n, Text: c.query, Hold: c.hold, Scroll: c.scroll})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+)
+
+// transaction is a session's transaction state. The zero value: none.
+type transaction struct {
+	block      bool // BEGIN was given
+	failed     bool // only ROLLBACK helps
+	readOnly   bool
+	start      time.Time
+	savepoints []savepoint
+	pins       map[lake.Name]*lake.Table
+}
+
+// savepoint remembers what ROLLBACK TO restores.
+type savepoint struct {
+	name     string
+	settings map[string]string
+}
+
+func (t *transaction) open() bool { return t.block }
+
+// Status is the letter of ReadyForQuery: 'I' idle, 'T' in a transaction block, 'E' in a failed one.
+func (s *Session) Status() byte {
+	switch {
+	case s.tx.failed:
+		return 'E'
+	case s.tx.block:
+		return 'T'
+	}
+	return 'I'
+}
+
+// Fail marks the transaction block, if there is one, as failed.
+func (s *Session) Fail() {
+	if s.tx.block {
+		s.tx.failed = true
+	}
+}
+
+// EndImplicit ends the implicit transaction of a simple query or of a pipeline up to Sync.
+func (s *Session) EndImplicit(context.Context) error {
+	if !s.tx.block {
+		s.settings.endTx(true)
+		s.closeCursors(true)
+	}
+	s.loaded, s.host = nil, nil
+	s.idle()
+	return nil
+}
+
+// idle records that the session waits for its client.
+func (s *Session) idle() {
+	switch s.Status() {
+	case 'E':
+		s.setState("idle in transaction (aborted)", "")
+	case 'T':
+		s.setState("idle in transaction", "")
+	default:
+		s.setState("idle", "")
+	}
+}
+
+// checkAborted refuses every statement but the end of a failed transaction block.
+func (s *Session) checkAborted(st ast.Stmt) error {
+	if !s.tx.failed {
+		return nil
+	}
+	if t, ok := st.(*ast.Transaction); ok {
+		switch t.Op {
+		case "commit", "rollback", "rollback to":
+			return nil
+		}
+	}
+	if _, ok := st.(*ast.Empty); ok {
+		return nil
+	}
+	return sqlerr.New(sqlerr.InFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+}
+
+// transact runs BEGIN, COMMIT and the like and gives the command tag.
+func (s *Session) transact(t *ast.Transaction, r *Result) (string, error) {
+	switch t.Op {
+	case "begin":
+		if s.tx.block {
+			r.warn(sqlerr.ActiveTransaction, "there is already a transaction in progress")
+			return "BEGIN", nil
+		}
+		s.begin(t)
+		return "BEGIN", nil
+	case "commit", "rollback":
+		return s.endBlock(t, r)
+	case "savepoint":
+		if err := s.needBlock("SAVEPOINT"); err != nil {
+			return "", err
+		}
+		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values)})
+		return "SAVEPOINT", nil
+	case "release":
+		if err := s.needBlock("RELEASE SAVEPOINT"); err != nil {
+			return "", err
+		}
+		i, err := s.findSavepoint(t.Name)
+		if err == nil {
+			s.tx.savepoints = s.tx.savepoints[:i]
+		}
+		return "RELEASE", err
+	case "rollback to":
+		if err := s.needBlock("ROLLBACK TO SAVEPOINT"); err != nil {
+			return "", err
+		}
+		i, err := s.findSavepoint(t.Name)
+		if err != nil {
+			return "", err
+		}
+		s.settings.values = copyMap(s.tx.savepoints[i].settings)
+		s.tx.savepoints = s.tx.savepoints[:i+1]
+		s.tx.failed = false
+		return "ROLLBACK", nil
+	}
+	return "", sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", strings.ToUpper(t.Op)).At(t.Pos)
+}
+
+func (s *Session) begin(t *ast.Transaction) {
+	s.tx = transaction{block: true, start: time.Now(), readOnly: s.settings.bool("default_transaction_read_only")}
+	if t.ReadOnly != nil {
+		s.tx.readOnly = *t.ReadOnly
+	}
+	s.setTransaction(t.Isolation, s.tx.readOnly)
+}
+
+// setTransaction makes transaction_isolation and transaction_read_only show the truth.
+func (s *Session) setTransaction(isolation string, readOnly bool) {
+	if isolation == "" {
+		isolation, _ = s.settings.get("default_transaction_isolation")
+	}
+	on := "off"
+	if readOnly {
+		on = "on"
+	}
+	local := func(name, v string) { s.settings.set(name, &v, true, true) }
+	local("transaction_isolation", strings.ToLower(isolation))
+	local("transaction_read_only", on)
+}
+
+func (s *Session) endBlock(t *ast.Transaction, r *Result) (string, error) {
+	tag := "COMMIT"
+	if t.Op == "rollback" || s.tx.failed {
+		tag = "ROLLBACK"
+	}
+	if !s.tx.block {
+		r.warn(sqlerr.NoActiveTransaction, "there is no transaction in progress")
+		return tag, nil
+	}
+	s.settings.endTx(tag == "COMMIT")
+	s.closeCursors(true)
+	s.tx = transaction{}
+	if t.Chain {
+		s.begin(&ast.Transaction{})
+	}
+	return tag, nil
+}
+
+func (s *Session) needBlock(what string) error {
+	if s.tx.block {
+		return nil
+	}
+	return sqlerr.New(sqlerr.NoActiveTransaction, "%s can only be used in transaction blocks", what)
+}
+
+// findSavepoint finds the newest savepoint of the name.
+func (s *Session) findSavepoint(name string) (int, error) {
+	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
+		if s.tx.savepoints[i].name == name {
+			return i, nil
+		}
+	}
+	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint %q does not exist", name)
+}
+
+func copyMap(m map[string]string) map[string]string {
+	c := make(map[string]string, len(m))
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}

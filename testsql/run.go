@@ -1,0 +1,139 @@
+package testsql
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// mode is a way to run a query that must not change its answer.
+type mode struct {
+	name string
+	set  map[string]string
+}
+
+// Modes are the ways in which every query of a script runs again.
+var modes = []mode{
+	{"pruning off", map[string]string{"lhsql.pruning": "off"}},
+	{"one row a batch", map[string]string{"lhsql.batch_rows": "1"}},
+	{"three rows a batch", map[string]string{"lhsql.batch_rows": "3"}},
+	{"one worker", map[string]string{"lhsql.workers": "1"}},
+	{"eight workers", map[string]string{"lhsql.workers": "8"}},
+	{"tiny memory", map[string]string{"lhsql.query_memory": "256kB"}},
+	{"optimizer off", map[string]string{"lhsql.disable_passes": optionalPasses, "lhsql.runtime_filters": "off"}},
+}
+
+// optionalPasses are the planner's passes without which a plan still runs.
+const optionalPasses = "fold,simplify,inline_ctes,decorrelate,merge_projects,outer_to_inner,factor_predicates," +
+	"push_filters,simplify_again,prune_columns,metadata_aggregates,order_joins,runtime_filters,top_n,push_limits"
+
+// answer is what a statement gave.
+type answer struct {
+	tag  string
+	rows []string
+	err  error
+}
+
+// ask runs one SQL text in a session, all its statements; the answer is the last one's.
+func ask(ctx context.Context, s *engine.Session, sql string) answer {
+	list, err := s.Parse(sql)
+	if err != nil {
+		return answer{err: err}
+	}
+	var a answer
+	for _, p := range list {
+		a = askOne(ctx, s, p)
+		if a.err != nil {
+			break
+		}
+	}
+	if err := s.EndImplicit(ctx); err != nil && a.err == nil {
+		a.err = err
+	}
+	return a
+}
+
+func askOne(ctx context.Context, s *engine.Session, p engine.Parsed) answer {
+	st, err := s.Prepare(ctx, p, nil)
+	if err != nil {
+		return answer{err: err}
+	}
+	r, err := st.Execute(ctx, nil)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer r.Close()
+	var a answer
+	o := s.TextOptions()
+	for {
+		b, err := r.Next(ctx)
+		if err != nil {
+			return answer{err: err}
+		}
+		if b == nil {
+			break
+		}
+		for k := 0; k < b.Len(); k++ {
+			i := k
+			if b.Sel != nil {
+				i = int(b.Sel[k])
+			}
+			cells := make([]string, len(b.Cols))
+			for j, v := range b.Cols {
+				if v.Null(i) {
+					cells[j] = "NULL"
+				} else {
+					cells[j] = cell(types.Format(v.Datum(i), r.Columns()[j].Type, o))
+				}
+			}
+			a.rows = append(a.rows, strings.Join(cells, "|"))
+		}
+	}
+	if err := r.Close(); err != nil {
+		return answer{err: err}
+	}
+	a.tag = r.Tag()
+	return a
+}
+
+// cell makes a value fit on a line of its own.
+func cell(s string) string {
+	if s == "" {
+		return "(empty)"
+	}
+	return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(s)
+}
+
+// text is the answer in a script's form.
+func (a answer) text(verb string, unordered bool) string {
+	if a.err != nil {
+		return errorText(a.err)
+	}
+	switch verb {
+	case "exec":
+		return a.tag
+	}
+	rows := a.rows
+	if unordered {
+		rows = append([]string(nil), rows...)
+		sort.Strings(rows)
+	}
+	return strings.Join(rows, "\n")
+}
+
+func errorText(err error) string {
+	e, ok := sqlerr.As(err)
+	if !ok {
+		return "XX000 " + err.Error()
+	}
+	s := fmt.Sprintf("%s %s", e.Code, e.Message)
+	if e.Hint != "" {
+		s += "\nhint: " + e.Hint
+	}
+	return s
+}

@@ -1,0 +1,154 @@
+package testsql
+
+import (
+	"context"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lhsql/lhsql/engine"
+)
+
+var (
+	rewrite = flag.Bool("rewrite", false, "write what is seen into the scripts")
+	only    = flag.String("script", "", "run the scripts whose path contains this")
+)
+
+// goldenDir is where the golden tables lie, "" if they are not there.
+func goldenDir() string {
+	d := os.Getenv("LHSQL_GOLDEN")
+	if d == "" {
+		d = "../../shared/golden"
+	}
+	if abs, err := filepath.Abs(d); err == nil {
+		if st, err := os.Stat(abs); err == nil && st.IsDir() {
+			return abs
+		}
+	}
+	return ""
+}
+
+// TestScripts runs every script of the tree.
+func TestScripts(t *testing.T) {
+	var files []string
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(p, ".sqlt") && strings.Contains(p, *only) {
+			files = append(files, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("no scripts found")
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(f, ".sqlt"), func(t *testing.T) { runScript(t, f) })
+	}
+}
+
+func runScript(t *testing.T, path string) {
+	s, err := readScript(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	dir := t.TempDir()
+	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Catalogs: []engine.CatalogConfig{{
+		Name:  "lake",
+		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	vars := strings.NewReplacer("{golden}", goldenDir(), "{dir}", dir)
+	sessions := map[string]*engine.Session{}
+	current := open(t, eng, sessions, "main")
+	changed := false
+	for i := range s.steps {
+		st := &s.steps[i]
+		switch st.verb {
+		case "session":
+			current = open(t, eng, sessions, st.args[0])
+			continue
+		case "require":
+			if st.args[0] == "golden" && goldenDir() == "" {
+				t.Skip("the golden tables are not here")
+			}
+			continue
+		}
+		sql := vars.Replace(st.sql)
+		if st.verb == "plan" {
+			sql = "EXPLAIN " + sql
+		}
+		a := ask(ctx, current, sql)
+		unordered := len(st.args) > 0 && st.args[0] == "unordered"
+		got := a.text(st.verb, unordered)
+		if dir != "" {
+			got = strings.ReplaceAll(got, dir, "{dir}")
+		}
+		switch {
+		case st.verb == "error" && a.err == nil:
+			t.Errorf("%s:%d: no error, but %s", path, st.line, a.tag)
+		case st.verb != "error" && a.err != nil:
+			t.Errorf("%s:%d: %v", path, st.line, errorText(a.err))
+		case st.verb == "setup":
+		case *rewrite:
+			changed = changed || st.want != got || !st.has
+			st.want, st.has = got, true
+		case got != st.want:
+			t.Errorf("%s:%d: %s\n%s\n-- got:\n%s\n-- want:\n%s", path, st.line, st.verb, st.sql, got, st.want)
+		}
+		if st.verb == "query" && a.err == nil {
+			inModes(t, path, st, current, sql, got, unordered)
+		}
+	}
+	if changed {
+		if err := s.write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// inModes asks again in every mode: the answer may not change.
+func inModes(t *testing.T, path string, st *step, s *engine.Session, sql, want string, unordered bool) {
+	t.Helper()
+	ctx := context.Background()
+	for _, m := range modes {
+		old := map[string]string{}
+		for k, v := range m.set {
+			old[k], _ = s.Setting(k)
+			if err := s.SetSetting(k, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := ask(ctx, s, sql)
+		for k, v := range old {
+			if err := s.SetSetting(k, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := a.text(st.verb, unordered); got != want {
+			t.Errorf("%s:%d: with %s:\n%s\n-- got:\n%s\n-- want:\n%s", path, st.line, m.name, st.sql, got, want)
+		}
+	}
+}
+
+func open(t *testing.T, eng *engine.Engine, sessions map[string]*engine.Session, name string) *engine.Session {
+	t.Helper()
+	if s := sessions[name]; s != nil {
+		return s
+	}
+	s, err := eng.NewSession(context.Background(), engine.SessionOptions{User: "tester", Database: "lake"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	sessions[name] = s
+	return s
+}

@@ -1,0 +1,219 @@
+package pg
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// The wire counts days and microseconds from 2000-01-01, types from 1970-01-01.
+const (
+	epochDays   = 10957
+	epochMicros = epochDays * 86_400_000_000
+)
+
+// binaryEncoder gives a type's binary form (PostgreSQL's typsend).
+func binaryEncoder(t types.Type, o *types.TextOptions) encoder {
+	switch t.Kind {
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.JSON, types.Bytea, types.Unknown:
+		return appendString
+	case types.Int4:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return binary.BigEndian.AppendUint32(dst, uint32(v.Values().I64[v.Row(i)]))
+		}
+	case types.Int8:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return binary.BigEndian.AppendUint64(dst, uint64(v.Values().I64[v.Row(i)]))
+		}
+	}
+	return func(dst []byte, v *vec.Vector, i int) []byte { return appendBinary(dst, v.Datum(i), t, o) }
+}
+
+// appendBinary appends d, which is not NULL, in t's binary form.
+func appendBinary(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
+	be := binary.BigEndian
+	switch t.Kind {
+	case types.Bool:
+		if d.Bool() {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case types.Int2:
+		return be.AppendUint16(dst, uint16(d.Int()))
+	case types.Int4, types.Oid, types.Xid, types.Regclass, types.Regtype, types.Regproc,
+		types.Regnamespace, types.Regoper, types.Regrole:
+		return be.AppendUint32(dst, uint32(d.Int()))
+	case types.Int8:
+		return be.AppendUint64(dst, uint64(d.Int()))
+	case types.Float4:
+		return be.AppendUint32(dst, math.Float32bits(float32(d.Float())))
+	case types.Float8:
+		return be.AppendUint64(dst, math.Float64bits(d.Float()))
+	case types.Date:
+		return be.AppendUint32(dst, uint32(dateOut(d.Int())))
+	case types.Time:
+		return be.AppendUint64(dst, uint64(d.Int()))
+	case types.TimeTZ:
+		w := d.W128()
+		return be.AppendUint32(be.AppendUint64(dst, w.Lo), uint32(w.Hi))
+	case types.Timestamp, types.TimestampTZ:
+		return be.AppendUint64(dst, uint64(timestampOut(d.Int())))
+	case types.TimestampNS, types.TimestampTZNS:
+		return be.AppendUint64(dst, uint64(timestampOut(floorDiv(d.Int(), 1000))))
+	case types.Interval:
+		iv := types.IntervalOf(d.W128())
+		dst = be.AppendUint64(dst, uint64(iv.Micros))
+		return be.AppendUint32(be.AppendUint32(dst, uint32(iv.Days)), uint32(iv.Months))
+	case types.UUID:
+		w := d.W128()
+		return be.AppendUint64(be.AppendUint64(dst, uint64(w.Hi)), w.Lo)
+	case types.Numeric:
+		return appendNumeric(dst, string(types.AppendText(nil, d, t, o)))
+	case types.JSONB:
+		return append(append(dst, 1), d.Str()...)
+	case types.Struct, types.Map: // jsonb outside
+		return types.AppendText(append(dst, 1), d, t, o)
+	case types.Array, types.Int2Vector, types.OidVector:
+		return appendArray(dst, d, t, o)
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.JSON, types.Bytea, types.Unknown:
+		return append(dst, d.Str()...)
+	}
+	return types.AppendText(dst, d, t, o)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// dateOut and timestampOut shift the epoch and keep the infinities.
+func dateOut(days int64) int32 {
+	switch {
+	case days >= math.MaxInt32:
+		return math.MaxInt32
+	case days <= math.MinInt32:
+		return math.MinInt32
+	}
+	return int32(days - epochDays)
+}
+
+func timestampOut(us int64) int64 {
+	if us == math.MaxInt64 || us == math.MinInt64 {
+		return us
+	}
+	return us - epochMicros
+}
+
+// appendNumeric turns a numeric's text into base-10000 digits: ndigits, weight, sign, dscale.
+func appendNumeric(dst []byte, text string) []byte {
+	be := binary.BigEndian
+	head := func(n, weight int, sign uint16, scale int) {
+		for _, x := range []uint16{uint16(n), uint16(int16(weight)), sign, uint16(scale)} {
+			dst = be.AppendUint16(dst, x)
+		}
+	}
+	switch text {
+	case "NaN":
+		head(0, 0, 0xC000, 0)
+		return dst
+	case "Infinity":
+		head(0, 0, 0xD000, 0)
+		return dst
+	case "-Infinity":
+		head(0, 0, 0xF000, 0)
+		return dst
+	}
+	sign := uint16(0)
+	if strings.HasPrefix(text, "-") {
+		sign, text = 0x4000, text[1:]
+	}
+	whole, frac, _ := strings.Cut(text, ".")
+	scale := len(frac)
+	for len(whole)%4 != 0 {
+		whole = "0" + whole
+	}
+	for len(frac)%4 != 0 {
+		frac += "0"
+	}
+	digits := whole + frac
+	weight := len(whole)/4 - 1
+	for len(digits) > 0 && digits[:4] == "0000" {
+		digits = digits[4:]
+		weight--
+	}
+	for len(digits) > 0 && digits[len(digits)-4:] == "0000" {
+		digits = digits[:len(digits)-4]
+	}
+	if digits == "" {
+		weight, sign = 0, 0
+	}
+	head(len(digits)/4, weight, sign, scale)
+	for ; digits != ""; digits = digits[4:] {
+		dst = be.AppendUint16(dst, uint16(int(digits[0]-'0')*1000+int(digits[1]-'0')*100+int(digits[2]-'0')*10+int(digits[3]-'0')))
+	}
+	return dst
+}
+
+// appendArray appends an array of any dimension; the elements' type is the innermost.
+func appendArray(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
+	be := binary.BigEndian
+	elem, lower := vec.ListChild(t), uint32(1)
+	if t.Kind != types.Array {
+		lower = 0 // int2vector and oidvector count from 0
+	}
+	var dims []int
+	inner, level := elem, []types.Datum{d}
+	for {
+		n := 0
+		if len(level) > 0 && !level[0].IsNull() {
+			n = len(level[0].List())
+		}
+		dims = append(dims, n)
+		if inner.Kind != types.Array || n == 0 {
+			break
+		}
+		var next []types.Datum
+		for _, x := range level {
+			next = append(next, x.List()...)
+		}
+		level, inner = next, inner.Elem()
+	}
+	for inner.Kind == types.Array {
+		inner = inner.Elem()
+	}
+	if dims[0] == 0 {
+		dims = nil
+	}
+	var flat []types.Datum
+	if dims != nil {
+		for _, x := range level {
+			flat = append(flat, x.List()...)
+		}
+	}
+	nulls := uint32(0)
+	for _, x := range flat {
+		if x.IsNull() {
+			nulls = 1
+		}
+	}
+	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, uint32(len(dims))), nulls), outType(inner).OID())
+	for _, n := range dims {
+		dst = be.AppendUint32(be.AppendUint32(dst, uint32(n)), lower)
+	}
+	for _, x := range flat {
+		if x.IsNull() {
+			dst = be.AppendUint32(dst, 0xffffffff)
+			continue
+		}
+		at := len(dst)
+		dst = appendBinary(append(dst, 0, 0, 0, 0), x, inner, o)
+		be.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	}
+	return dst
+}
