@@ -48,6 +48,10 @@ func (h *hybrid) run() error {
 			h.val |= uint32(h.b[h.p+i]) << (8 * i)
 		}
 		h.p += nb
+		// Readers rely on values of w bits: a run's value has whole bytes.
+		if h.w < 32 && h.val>>h.w != 0 {
+			return corrupt("a run of %d where values have %d bits", h.val, h.w)
+		}
 		return nil
 	}
 	h.bp = int(head>>1) * 8

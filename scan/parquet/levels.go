@@ -172,7 +172,7 @@ func (l *levelLeaf) consume(end int) error {
 func (l *levelLeaf) skip(ctx context.Context, rows int) error {
 	for rows > 0 {
 		if l.index != nil {
-			if to := l.index.Find(l.rowsDone + int64(rows)); to >= l.pageNo {
+			if to := l.index.Find(l.rowsDone + int64(rows)); to >= l.pageNo && l.index.Pages[to].FirstRow > l.rowsDone {
 				l.r.Stats.PagesSkipped.Add(int64(to - l.pageNo))
 				rows -= int(l.index.Pages[to].FirstRow - l.rowsDone)
 				l.rowsDone = l.index.Pages[to].FirstRow
