@@ -156,9 +156,12 @@ func checkOut(name string, out *vec.Vector, rows int) {
 	case types.FormStruct:
 		n = rows
 	}
-	invariant.Check(n >= rows, "%s made %d values of form %d for %d rows", name, n, out.Form, rows)
-	invariant.Check(out.Form == out.Type.Form() || out.Type.Kind == types.Numeric || out.Type.Form() == types.FormNone,
-		"%s made form %d for type %s", name, out.Form, out.Type)
+	if n < rows {
+		invariant.Fail("%s made %d values of form %d for %d rows", name, n, out.Form, rows)
+	}
+	if out.Form != out.Type.Form() && out.Type.Kind != types.Numeric && out.Type.Form() != types.FormNone {
+		invariant.Fail("%s made form %d for type %s", name, out.Form, out.Type)
+	}
 }
 
 // callOnce applies d to one row of values.

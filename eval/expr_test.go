@@ -1,0 +1,185 @@
+package eval
+
+import (
+	"testing"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+func intCol(id int) plan.Expr { return &plan.Col{ID: plan.ColID(id), Name: "c", Typ: tInt4} }
+
+func intLit(i int64) plan.Expr { return &plan.Const{Value: types.NewInt(i), Typ: tInt4} }
+
+func TestRejectsNulls(t *testing.T) {
+	a, b := intCol(1), intCol(2)
+	ids := map[plan.ColID]bool{1: true}
+	eq := call(t, "=", a, intLit(1))
+	onB := call(t, "=", b, intLit(1))
+	for _, c := range []struct {
+		name string
+		e    plan.Expr
+		want bool
+	}{
+		{"a = 1", eq, true},
+		{"b = 1", onB, false},
+		{"a = b", call(t, "=", a, b), true},
+		{"a = 1 and b = 1", &plan.And{Args: []plan.Expr{eq, onB}}, true},
+		{"a = 1 or b = 1", &plan.Or{Args: []plan.Expr{eq, onB}}, false},
+		{"a = 1 or a > b", &plan.Or{Args: []plan.Expr{eq, call(t, ">", a, b)}}, true},
+		{"a is null", &plan.IsNull{X: a}, false},
+		{"a is not null", &plan.IsNull{X: a, Negate: true}, true},
+		{"a + b is not null", &plan.IsNull{X: call(t, "+", a, b), Negate: true}, true},
+		{"not (a = 1)", &plan.Not{X: eq}, true},
+		// NULL AND false is false, so that its negation is true.
+		{"not (a = 1 and b = 1)", &plan.Not{X: &plan.And{Args: []plan.Expr{eq, onB}}}, false},
+		{"coalesce(a, 1) = 1", call(t, "=", &plan.Coalesce{Args: []plan.Expr{a, intLit(1)}, Typ: tInt4}, intLit(1)), false},
+		{"a in (1)", &plan.InList{X: a, List: []types.Datum{types.NewInt(1)}}, true},
+		{"a not in (1)", &plan.InList{X: a, List: []types.Datum{types.NewInt(1)}, Negate: true}, true},
+		{"a not in ()", &plan.InList{X: a, Negate: true}, false},
+		{"a is distinct from 1", call(t, "IS DISTINCT FROM", a, intLit(1)), false},
+		{"false", boolConst(false), true},
+	} {
+		if got := RejectsNulls(c.e, ids); got != c.want {
+			t.Errorf("%s: got %v", c.name, got)
+		}
+	}
+}
+
+func TestSimplify(t *testing.T) {
+	a := intCol(1)
+	lt := call(t, "<", a, intLit(1))
+	isFalse := func(e plan.Expr) bool { v, null, ok := constBool(e); return ok && !null && !v }
+	if e := Simplify(nil, &plan.And{Args: []plan.Expr{lt, boolConst(false)}}); !isFalse(e) {
+		t.Errorf("a < 1 and false is %T", e)
+	}
+	if e := Simplify(nil, &plan.And{Args: []plan.Expr{lt, boolConst(true)}}); e != lt {
+		t.Errorf("a < 1 and true is %T", e)
+	}
+	not, ok := Simplify(nil, &plan.Not{X: lt}).(*plan.Call)
+	if !ok || not.Func.Name != ">=" {
+		t.Errorf("not (a < 1) is %v", not)
+	}
+	sum := Simplify(nil, call(t, "<", a, call(t, "+", intLit(1), intLit(2))))
+	if k, ok := sum.(*plan.Call).Args[1].(*plan.Const); !ok || k.Value.Int() != 3 {
+		t.Errorf("1 + 2 is not folded")
+	}
+	// What fails stays, to fail only when a row reaches it.
+	div := call(t, "/", intLit(1), intLit(0))
+	if _, ok := Simplify(nil, div).(*plan.Call); !ok {
+		t.Errorf("1 / 0 was folded")
+	}
+	cas := &plan.Case{Whens: []plan.When{{Cond: boolConst(false), Then: div}}, Else: intLit(7), Typ: tInt4}
+	if k, ok := Simplify(nil, cas).(*plan.Const); !ok || k.Value.Int() != 7 {
+		t.Errorf("the case with a false arm is not 7")
+	}
+}
+
+func TestVolatility(t *testing.T) {
+	zoned := &plan.Const{Value: types.NewInt(0), Typ: tTimestampTZ}
+	day := &plan.Const{Value: types.NewInt(0), Typ: tDate}
+	for _, c := range []struct {
+		e    plan.Expr
+		want plan.Volatility
+	}{
+		{call(t, "+", intLit(1), intLit(2)), plan.Immutable},
+		{call(t, "<", day, zoned), plan.Stable},
+		{&plan.Cast{X: zoned, Typ: tText}, plan.Stable},
+		{&plan.Cast{X: intLit(1), Typ: tText}, plan.Immutable},
+	} {
+		if got := VolatilityOf(c.e); got != c.want {
+			t.Errorf("%T: got %v, want %v", c.e, got, c.want)
+		}
+		if !IsConst(c.e) {
+			t.Errorf("%T is not constant", c.e)
+		}
+	}
+	if IsConst(intCol(1)) {
+		t.Error("a column is constant")
+	}
+}
+
+func TestDeepExpressionsAreRefused(t *testing.T) {
+	e := intCol(1)
+	for range 5000 {
+		e = call(t, "+", e, intLit(1))
+	}
+	_, err := Compile(e, []plan.Column{{ID: 1, Type: tInt4}})
+	if sqlerr.CodeOf(err) != sqlerr.StatementTooComplex {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnknownColumnIsAnError(t *testing.T) {
+	if _, err := Compile(intCol(9), nil); err == nil {
+		t.Error("a column that the input does not have compiles")
+	}
+}
+
+// A dictionary's answers last while batches bring the same identity, and values that no row
+// has cannot fail.
+func TestDictionaryAnswersLast(t *testing.T) {
+	cols := []plan.Column{{ID: 1, Name: "s", Type: tText}}
+	s := &plan.Col{ID: 1, Name: "s", Typ: tText}
+	e := call(t, "=", &plan.Cast{X: s, Typ: tInt4, Context: plan.Explicit}, intLit(10))
+	p, err := Compile(e, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := vec.NewAppender(tText)
+	for _, x := range []string{"10", "not a number", "11"} {
+		a.AppendDatum(types.NewStr(x))
+	}
+	d := a.Vector()
+	d.DictID = vec.NewDictID()
+	codes := func(c ...uint32) *vec.Batch {
+		return &vec.Batch{Rows: len(c), Cols: []*vec.Vector{{Type: tText, Form: types.FormStr, Enc: vec.Dict, Codes: c, Dictionary: d}}}
+	}
+	ctx := testCtx()
+	for _, c := range []struct {
+		codes []uint32
+		want  int
+	}{{[]uint32{0, 2, 0}, 2}, {[]uint32{2, 2}, 0}, {[]uint32{0}, 1}} {
+		sel, err := p.Select(ctx, codes(c.codes...), nil)
+		if err != nil || len(sel) != c.want {
+			t.Errorf("codes %v: %v, %v", c.codes, sel, err)
+		}
+	}
+	if _, err := p.Select(ctx, codes(0, 1), nil); sqlerr.CodeOf(err) != sqlerr.InvalidTextRepresentation {
+		t.Errorf("the bad value's row gives %v", err)
+	}
+	if sel, err := p.Select(ctx, codes(0, 2), nil); err != nil || len(sel) != 1 {
+		t.Errorf("after the error: %v, %v", sel, err)
+	}
+}
+
+// In steady state the usual programs allocate nothing per batch.
+func TestProgramsDoNotAllocate(t *testing.T) {
+	for _, dict := range []bool{false, true} {
+		cols, b := lineitem(dict)
+		p, err := Compile(q6(cols), cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := Compile(opOf("*", col(cols, "price"), opOf("-", litOf(tInt4, "1"), col(cols, "discount"))), cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := testCtx()
+		out := make([]uint16, vec.BatchRows)
+		run := func() {
+			if _, err := p.Select(c, b, out); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.Eval(c, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run()
+		if n := testing.AllocsPerRun(20, run); n > 2 {
+			t.Errorf("dict %v: %v allocations a batch", dict, n)
+		}
+	}
+}
