@@ -103,7 +103,7 @@ func posixZone(s string) *time.Location {
 	secs, unit := 0, 3600
 	for i, p := range parts {
 		v, err := strconv.Atoi(p)
-		if err != nil || digitsLen(p) != len(p) || len(p) > 3 || i > 0 && v > 59 || i == 0 && v > 167 {
+		if err != nil || digitsLen(p) != len(p) || len(p) > 3 || i > 0 && v > 59 || i == 0 && v > 24 {
 			return nil
 		}
 		secs += v * unit

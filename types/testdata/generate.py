@@ -109,3 +109,21 @@ for op, a, b in lines:
     s += '\t'.join([op, a, b, q]) + '\n'
 s += '\\.\ncopy (select op, a, b, pg_temp.try(q) from i order by n) to stdout;\n'
 open('decimal.tsv', 'w').write(psql(s))
+
+# interval.tsv: operation, operands, result.
+def rint():
+    return '%d mons %d days %s%d:%02d:%02d.%d' % (random.randint(-40, 40), random.randint(-70, 70), random.choice(['', '-']), random.randint(0, 60), random.randint(0, 59), random.randint(0, 59), random.randint(0, 999999))
+def rts():
+    return '%04d-%02d-%02d %02d:%02d:%02d.%06d' % (random.choice([2020, 2024, 1999, random.randint(1, 9999)]), random.randint(1, 12), random.randint(1, 28), random.randint(0, 23), random.randint(0, 59), random.randint(0, 59), random.choice([0, random.randint(0, 999999)]))
+def rfl(): return random.choice(['0.5', '1.5', '-2', '0.1', '3', '7', '0.333333', '1e-3', '12.7', '-0.7', '%.3f' % random.uniform(-20, 20)])
+ops = {'mul': ("'{a}'::interval * '{b}'::float8", rint, rfl), 'div': ("'{a}'::interval / '{b}'::float8", rint, rfl), 'add': ("'{a}'::interval + '{b}'::interval", rint, rint), 'sub': ("'{a}'::interval - '{b}'::interval", rint, rint),
+  'cmp': ("interval_cmp('{a}','{b}')", rint, rint), 'age': ("age('{a}'::timestamp,'{b}'::timestamp)", rts, rts), 'diff': ("'{a}'::timestamp - '{b}'::timestamp", rts, rts), 'ts+': ("'{a}'::timestamp + '{b}'::interval", rts, rint), 'tz+': ("'{a}'::timestamptz + '{b}'::interval", rts, rint),
+  'justify_hours': ("justify_hours('{a}'::interval)", rint, rint), 'justify_days': ("justify_days('{a}'::interval)", rint, rint), 'justify_interval': ("justify_interval('{a}'::interval)", rint, rint)}
+s = SETUP + "set timezone='America/New_York';create temp table i(n serial, op text, a text, b text, q text);copy i(op,a,b,q) from stdin;\n"
+for op, (q, fa, fb) in ops.items():
+    for _ in range(120):
+        a, b = fa(), fb()
+        s += '\t'.join([op, a, b, q.format(a=a, b=b)]) + '\n'
+s += "mul\t178000000 years\t2\t'178000000 years'::interval * 2\nmul\t1 day\tNaN\t'1 day'::interval * 'NaN'::float8\ndiv\t1 day\t0\t'1 day'::interval / 0\nadd\t178000000 years\t178000000 years\t'178000000 years'::interval + '178000000 years'\n"
+s += '\\.\ncopy (select op, a, b, pg_temp.try(q) from i order by n) to stdout;\n'
+open('interval.tsv', 'w').write(psql(s))
