@@ -20,8 +20,10 @@ func Build(n plan.Node, env *Env) (vec.Source, error) {
 // build makes the partitions of n, at least one. need are the columns that somebody reads; nil:
 // all. Columns get their positions here: an expression is compiled over its input's Columns.
 func build(n plan.Node, env *Env, need columnSet) ([]vec.Source, error) {
-	if env.sources[n] != nil {
-		return env.sources[n](), nil
+	if env.source != nil {
+		if parts := env.source(n); parts != nil {
+			return parts, nil
+		}
 	}
 	outer := env
 	env = env.Analyze.nodeEnv(n, env)

@@ -42,8 +42,8 @@ type Env struct {
 	work map[*plan.CTE]*rowStore
 	// spilled counts the bytes that one node's operator writes to disk; nil: nobody asks.
 	spilled *atomic.Int64
-	// sources lets tests put a source where a node stands.
-	sources map[plan.Node]func() []vec.Source
+	// source lets tests put sources where a node stands; nil: it gives none.
+	source func(plan.Node) []vec.Source
 }
 
 func (e *Env) batchRows() int {

@@ -34,11 +34,8 @@ func col(c plan.Column) *plan.Col { return &plan.Col{ID: c.ID, Name: c.Name, Typ
 // node makes a plan node that reads r, split over parts partitions, and registers it in env.
 func (r *relation) node(env *Env, rnd *rand.Rand, parts int) plan.Node {
 	n := &plan.Values{Cols: r.cols}
-	if env.sources == nil {
-		env.sources = map[plan.Node]func() []vec.Source{}
-	}
 	seed := rnd.Int63()
-	env.sources[n] = func() []vec.Source {
+	replace(env, n, func() []vec.Source {
 		rnd := rand.New(rand.NewSource(seed))
 		out := make([]vec.Source, parts)
 		split := make([][][]types.Datum, parts)
@@ -50,8 +47,23 @@ func (r *relation) node(env *Env, rnd *rand.Rand, parts int) plan.Node {
 			out[i] = &shapedSource{rel: r, rows: split[i], rnd: rand.New(rand.NewSource(rnd.Int63())), size: env.batchRows()}
 		}
 		return out
-	}
+	})
 	return n
+}
+
+// replace puts sources where n, or a copy of it with the same columns, stands.
+func replace(env *Env, n plan.Node, make func() []vec.Source) {
+	before := env.source
+	id := n.Columns()[0].ID
+	env.source = func(m plan.Node) []vec.Source {
+		if v, ok := m.(*plan.Values); ok && len(v.Cols) > 0 && v.Cols[0].ID == id {
+			return make()
+		}
+		if before != nil {
+			return before(m)
+		}
+		return nil
+	}
 }
 
 // shapedSource hands rows out in batches of random length, with rows between them that do not
@@ -215,7 +227,9 @@ type mode struct {
 
 var modes = []mode{{0, 1, false}, {0, 3, false}, {1, 2, false}, {3, 1, false}, {3, 4, true}, {0, 2, true}, {0, 1, true}}
 
-func (m mode) String() string { return fmt.Sprintf("batch=%d workers=%d tiny=%v", m.batch, m.workers, m.tiny) }
+func (m mode) String() string {
+	return fmt.Sprintf("batch=%d workers=%d tiny=%v", m.batch, m.workers, m.tiny)
+}
 
 func testEnv(m mode) *Env {
 	env := &Env{
