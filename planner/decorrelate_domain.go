@@ -31,7 +31,8 @@ func (d *decorrelator) domain(a *plan.Apply, outer plan.ColSet) (plan.Node, bool
 			return nil, false // a type without equality: there is no distinct
 		}
 	}
-	u := &domain{env: d.env, left: a.Left, corr: corr, set: plan.SetOf(corr)}
+	u := &domain{env: d.env, corr: corr, set: plan.SetOf(corr)}
+	u.left, u.from = origin(a.Left, corr)
 	right, m, ok := u.push(a.Right)
 	if !ok {
 		return nil, false
@@ -45,9 +46,72 @@ func (d *decorrelator) domain(a *plan.Apply, outer plan.ColSet) (plan.Node, bool
 
 type domain struct {
 	env  *Env
-	left plan.Node
+	left plan.Node     // where D's values come from
+	from []plan.Column // corr as left has it
 	corr []plan.Column
 	set  plan.ColSet
+}
+
+// origin finds, below n, a simpler relation whose columns from hold at least the values that
+// cols have in n. D may have values that no outer row has: nothing joins with them. Without
+// this each of k subqueries on one relation would repeat all the work of those before it.
+func origin(n plan.Node, cols []plan.Column) (plan.Node, []plan.Column) {
+	within := func(in plan.Node) bool {
+		have := plan.SetOf(in.Columns())
+		for _, c := range cols {
+			if !have.Has(c.ID) {
+				return false
+			}
+		}
+		return true
+	}
+	switch m := n.(type) {
+	case *plan.Join:
+		switch {
+		case m.Kind != plan.RightJoin && m.Kind != plan.FullJoin && within(m.Left):
+			return origin(m.Left, cols)
+		case (m.Kind == plan.InnerJoin || m.Kind == plan.RightJoin) && within(m.Right):
+			return origin(m.Right, cols)
+		}
+	case *plan.Apply:
+		if within(m.Left) {
+			return origin(m.Left, cols)
+		}
+	case *plan.Filter:
+		// Terms that can still be tested keep D small.
+		in, from := origin(m.Input, cols)
+		have := plan.SetOf(in.Columns())
+		var terms []plan.Expr
+		for _, t := range plan.Conjuncts(m.Pred) {
+			if c := plan.ExprCols(t); len(c) > 0 && have.Contains(c) {
+				terms = append(terms, t)
+			}
+		}
+		return filter(in, plan.AndOf(terms...)), from
+	case *plan.Project:
+		from := make([]plan.Column, len(cols))
+		for i, c := range cols {
+			for _, e := range m.Exprs {
+				if x, ok := e.Expr.(*plan.Col); ok && e.Col.ID == c.ID {
+					from[i] = plan.Column{ID: x.ID, Name: c.Name, Type: x.Typ}
+				}
+			}
+			if from[i].ID == 0 {
+				return n, cols
+			}
+		}
+		if !plan.SetOf(m.Input.Columns()).Contains(plan.SetOf(from)) {
+			return n, cols // an enclosing query's column
+		}
+		return origin(m.Input, from)
+	case *plan.Sort:
+		if !m.HasLimit {
+			return origin(m.Input, cols)
+		}
+	case *plan.Distinct:
+		return origin(m.Input, cols)
+	}
+	return n, cols
 }
 
 // columns maps each outer column to the copy of it that a node makes.
@@ -59,8 +123,8 @@ func (u *domain) make() (plan.Node, columns) {
 	exprs := make([]plan.Named, len(u.corr))
 	m := columns{}
 	for i, c := range u.corr {
-		from := c
-		from.ID = ids[c.ID]
+		from := u.from[i]
+		from.ID = ids[from.ID]
 		to := c
 		to.ID = u.env.fresh()
 		exprs[i] = plan.Named{Col: to, Expr: plan.ColOf(from)}
