@@ -51,6 +51,9 @@ func Outcome(err error) Result {
 type commitEngine struct {
 	pointers pointers
 	load     func(ctx context.Context, n Name, loc string) (*Table, error)
+	// send, if set, is how the catalog takes updates instead of metadata files (REST). Its
+	// errors are told apart like those of pointers.move.
+	send func(ctx context.Context, attempts []*attempt) error
 }
 
 // attempt is one try of one change.
@@ -210,8 +213,23 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 	if !a.edit.changed() {
 		return nil
 	}
-	return g.writeMetadata(ctx, a)
+	return g.finish(ctx, a)
 }
+
+// finish makes the attempt ready to be published.
+func (g *commitEngine) finish(ctx context.Context, a *attempt) error {
+	if g.send == nil {
+		return g.writeMetadata(ctx, a)
+	}
+	if err := a.edit.flush(); err != nil {
+		return err
+	}
+	a.to = sentUpdates
+	return yield(ctx, "metadata")
+}
+
+// sentUpdates stands for the new metadata location of a table whose catalog writes it.
+const sentUpdates = "(updates)"
 
 // metadataFolder is where metadata files go, in the location's own spelling.
 func metadataFolder(s *state) string {
@@ -264,7 +282,13 @@ func (g *commitEngine) swap(ctx context.Context, attempts []*attempt) error {
 	if err := yield(ctx, "swap"); err != nil {
 		return err
 	}
-	if err := g.pointers.move(ctx, moves); err != nil {
+	var err error
+	if g.send != nil {
+		err = g.send(ctx, attempts)
+	} else {
+		err = g.pointers.move(ctx, moves)
+	}
+	if err != nil {
 		return err
 	}
 	if err := yield(ctx, "swapped"); err != nil {

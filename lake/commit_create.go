@@ -287,6 +287,12 @@ func replacing(ctx context.Context, store FS, old *Table, spec TableSpec) (*Tabl
 	if err != nil {
 		return nil, err
 	}
+	if old.uuid != "" {
+		e.require("assert-table-uuid", obj{"uuid": old.uuid})
+	}
+	if r, ok := e.ref("main"); ok {
+		e.require("assert-ref-snapshot-id", obj{"ref": "main", "snapshot-id": r.SnapshotID})
+	}
 	if err := e.clear(); err != nil {
 		return nil, err
 	}
@@ -344,7 +350,7 @@ func (g *commitEngine) commitStaged(ctx context.Context, t *Table, c Change) (*T
 				return err
 			}
 		}
-		if err := g.writeMetadata(ctx, a); err != nil {
+		if err := g.finish(ctx, a); err != nil {
 			return err
 		}
 		return g.swap(ctx, []*attempt{a})
@@ -452,8 +458,4 @@ func purgeFiles(ctx context.Context, t *Table) error {
 		}
 	}
 	return nil
-}
-
-func openREST(ctx context.Context, name string, p map[string]string) (Catalog, error) {
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "REST catalogs are not supported yet")
 }

@@ -35,6 +35,8 @@ func (c *ticks) Now() time.Time {
 }
 func (c *ticks) Sleep(context.Context, time.Duration) error { return nil }
 
+var clockStart = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
 type fixture struct {
 	t    *testing.T
 	ctx  context.Context
@@ -47,7 +49,7 @@ type fixture struct {
 func newFixture(t *testing.T, version string, by ...PartitionBy) *fixture {
 	t.Helper()
 	c, dir := testCatalog(t)
-	ctx := WithClock(context.Background(), &ticks{now: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)})
+	ctx := WithClock(context.Background(), &ticks{now: clockStart})
 	f := &fixture{t: t, ctx: ctx, c: c, dir: dir, name: Name{Namespace: "a", Table: "t"}}
 	f.must(c.CreateNamespace(ctx, "a", nil))
 	_, err := c.Create(ctx, f.name, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long"), primitive("s", "string")}},

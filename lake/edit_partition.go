@@ -271,7 +271,9 @@ func (e *Edit) SetSortOrder(list []SortBy) error {
 			same = old.ID
 		}
 	}
+	said := same
 	if same < 0 {
+		said = -1 // a REST catalog numbers orders itself; -1 is the last one added
 		o.ID = next + 1
 		if len(o.Fields) == 0 {
 			o.ID = 0
@@ -284,7 +286,7 @@ func (e *Edit) SetSortOrder(list []SortBy) error {
 		return nil
 	}
 	e.s.defaultSortID = same
-	e.update("set-default-sort-order", obj{"sort-order-id": same})
+	e.update("set-default-sort-order", obj{"sort-order-id": said})
 	if err := e.set("sort-orders", sortOrdersJSON(e.s.sortOrders)); err != nil {
 		return err
 	}
