@@ -25,9 +25,9 @@ type rangeNode struct {
 	flo, fhi   float64
 	upperBound bool
 
-	strs [][]byte
-	out  vec.Vector
-	nots scratchRows
+	strs     [][]byte
+	out      vec.Vector
+	gathered []int64 // values of an operand that came as codes
 }
 
 // bound is one term x op k; for cmpInstants k is in the unit of x's type as far as lo and hi go.
@@ -235,6 +235,12 @@ func (n *rangeNode) selectRows(c *Ctx, b *vec.Batch, sel, out []uint16) ([]uint1
 			return validRows(v.Valid, n.selectFloats(f.F64[:b.Rows], sel, out)), nil
 		case f.Form == types.FormStr && n.class == cmpBytes && len(n.bounds) == 1 && n.bounds[0].op == cmpEQ && v.Valid == nil:
 			return selectEqualBytes(f.Views[:b.Rows], f.Data, n.strs[0], sel, out), nil
+		}
+	}
+	if v.Enc == vec.Dict && f.Form == types.FormI64 && !n.otherScale(f) {
+		if lo, hi, ok := n.int64s(); ok {
+			x, _ := operand(v, f.I64, &n.gathered, sel, b.Rows)
+			return validRows(v.Valid, selectRangeI64(x, lo, hi, n.negate, sel, out)), nil
 		}
 	}
 	j := 0
