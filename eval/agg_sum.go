@@ -129,6 +129,21 @@ func (s *floatSum) Update(args []*vec.Vector, sel []uint16, rows int, groups []u
 			return nil
 		}
 	}
+	if v.Enc == vec.Flat && v.Valid == nil && sel == nil && groups != nil && !s.real {
+		sum, seen := s.sum, s.seen
+		for i, x := range vals[:rows] {
+			g := groups[i]
+			r := sum[g] + x
+			if r-r != 0 { // no longer finite: find out why
+				if err := s.add(g, x); err != nil {
+					return err
+				}
+				continue
+			}
+			sum[g], seen[g] = r, true
+		}
+		return nil
+	}
 	return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error { return s.add(g, vals[v.Row(i)]) })
 }
 

@@ -140,9 +140,36 @@ func (c *momentCell) add(x float64) error {
 	return nil
 }
 
+// addSum is add where only the average is wanted. Values below 1e140 cannot make the sum of
+// squares overflow, for which alone PostgreSQL's avg would look at it.
+func (c *momentCell) addSum(x float64) error {
+	if !(math.Abs(x) < 1e140) {
+		return c.add(x)
+	}
+	c.n++
+	c.sx += x
+	return nil
+}
+
 func (s *floatMoments) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
 	v := args[0]
 	vals := v.Values().F64
+	if s.m == momentAvg {
+		if v.Enc == vec.Flat && v.Valid == nil && sel == nil {
+			cells := s.cells
+			for i, x := range vals[:rows] {
+				g := uint32(0)
+				if groups != nil {
+					g = groups[i]
+				}
+				if err := cells[g].addSum(x); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error { return s.cells[g].addSum(vals[v.Row(i)]) })
+	}
 	return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error { return s.cells[g].add(vals[v.Row(i)]) })
 }
 

@@ -72,6 +72,13 @@ func castNumber(from, to types.Type) CastFunc {
 		return castFromFloat(from, to)
 	case to.Kind == types.Float8:
 		return func(_ *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
+			if in.Enc == vec.Flat && sel == nil {
+				dst := OutF64(out, rows)
+				for i, x := range in.I64[:rows] {
+					dst[i] = float64(x)
+				}
+				return nil
+			}
 			convertFree(in, in.Values().I64, sel, OutF64(out, rows), func(i int64) float64 { return float64(i) })
 			return nil
 		}

@@ -176,3 +176,43 @@ func TestNestedCasts(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkCasts(b *testing.B) {
+	c := testCtx()
+	for _, x := range []struct {
+		from, to types.Type
+		text     string
+	}{
+		{tInt4, tFloat8, "123456"},
+		{tInt8, types.DecimalType(18, 2), "123456"},
+		{types.DecimalType(18, 4), types.DecimalType(18, 2), "123456.7891"},
+		{types.DecimalType(18, 2), tFloat8, "123456.78"},
+		{tText, tInt4, "123456"},
+		{tText, tDate, "2020-01-02"},
+		{tText, tTimestamp, "2020-01-02 10:20:30.123456"},
+		{tText, types.DecimalType(18, 2), "123456.78"},
+		{tInt8, tText, "123456"},
+		{tFloat8, tText, "123456.789"},
+		{tTimestampTZ, tText, "2020-01-02 10:20:30.123456+00"},
+		{tDate, tTimestamp, "2020-01-02"},
+	} {
+		d, err := types.Parse(x.text, x.from, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		a := vec.NewAppender(x.from)
+		for i := 0; i < vec.BatchRows; i++ {
+			a.AppendDatum(d)
+		}
+		cast, _ := LookupCast(x.from, x.to, plan.Explicit)
+		out := &vec.Vector{Type: x.to}
+		b.Run(x.from.String()+" to "+x.to.String(), func(b *testing.B) {
+			for i := 0; i < b.N; i++ {
+				if err := cast(c, a.Vector(), nil, vec.BatchRows, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/vec.BatchRows, "ns/value")
+		})
+	}
+}

@@ -170,6 +170,9 @@ func ParseBool(s string) (bool, error) {
 
 // parseInt reads an integer of kind Int2, Int4 or Int8.
 func parseInt(s string, k Kind) (int64, error) {
+	if v, ok := plainInt(s); ok && intFits(v, k) {
+		return v, nil
+	}
 	t := trimSpace(s)
 	body := t
 	if body != "" && (body[0] == '-' || body[0] == '+') {
@@ -183,6 +186,29 @@ func parseInt(s string, k Kind) (int64, error) {
 		return 0, sqlerr.New(sqlerr.NumericOutOfRange, "value \"%s\" is out of range for type %s", s, kindNames[k])
 	}
 	return v, nil
+}
+
+// plainInt reads what integers nearly always look like: up to 18 digits, a minus perhaps.
+func plainInt(s string) (v int64, ok bool) {
+	neg := len(s) > 1 && s[0] == '-'
+	i := 0
+	if neg {
+		i = 1
+	}
+	if len(s) == 0 || len(s) > 18 {
+		return 0, false
+	}
+	for ; i < len(s); i++ {
+		c := s[i] - '0'
+		if c > 9 {
+			return 0, false
+		}
+		v = v*10 + int64(c)
+	}
+	if neg {
+		v = -v
+	}
+	return v, true
 }
 
 // ParseInt reads an integer of kind Int2, Int4 or Int8 as its input function does.

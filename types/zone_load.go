@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	_ "time/tzdata" // zones must not depend on what the machine has installed
 
@@ -54,11 +55,9 @@ func findZone(name string) *time.Location {
 		l, _ = time.LoadLocation(canon)
 	}
 	if l == nil {
-		l = posixZone(low)
+		return posixZone(low) // not kept: there is no end of them
 	}
-	if l != nil {
-		zoneCache.Store(low, l)
-	}
+	zoneCache.Store(low, l)
 	return l
 }
 
@@ -103,7 +102,7 @@ func posixZone(s string) *time.Location {
 	secs, unit := 0, 3600
 	for i, p := range parts {
 		v, err := strconv.Atoi(p)
-		if err != nil || digitsLen(p) != len(p) || len(p) > 3 || i > 0 && v > 59 || i == 0 && v > 24 {
+		if err != nil || digitsLen(p) != len(p) || len(p) > 3 || i > 0 && v > 59 || i == 0 && v > 167 {
 			return nil
 		}
 		secs += v * unit
@@ -122,8 +121,67 @@ func ZoneOffset(loc *time.Location, micros int64) (east int, abbrev string) {
 	if loc == nil || loc == time.UTC {
 		return 0, "UTC"
 	}
-	abbrev, east = time.Unix(floorDiv(micros, MicrosPerSecond), 0).In(loc).Zone()
-	return east, abbrev
+	sec := floorDiv(micros, MicrosPerSecond)
+	spans := zoneSpansOf(loc)
+	slot := &spans.slots[sec>>23&(zoneSlots-1)]
+	s := slot.Load()
+	if s == nil || sec < s.from || sec >= s.to {
+		s = zoneSpanAt(loc, sec)
+		slot.Store(s)
+	}
+	return s.east, s.abbrev
+}
+
+// Looking a zone's rules up costs hundreds of nanoseconds once they lie beyond its table, so
+// spans of constant offset are remembered, by quarter of a year.
+type zoneSpans struct {
+	loc   *time.Location
+	slots [zoneSlots]atomic.Pointer[zoneSpan]
+}
+
+const zoneSlots = 64
+
+type zoneSpan struct {
+	from, to int64 // seconds since the epoch, half open
+	east     int
+	abbrev   string
+}
+
+var (
+	zoneSpanCache sync.Map // *time.Location → *zoneSpans
+	zoneSpanCount atomic.Int32
+	zoneSpanLast  atomic.Pointer[zoneSpans]
+)
+
+func zoneSpansOf(loc *time.Location) *zoneSpans {
+	if s := zoneSpanLast.Load(); s != nil && s.loc == loc {
+		return s
+	}
+	v, ok := zoneSpanCache.Load(loc)
+	if !ok {
+		if zoneSpanCount.Add(1) > 1000 { // zones made of displacements are without number
+			zoneSpanCache.Clear()
+			zoneSpanCount.Store(0)
+		}
+		v, _ = zoneSpanCache.LoadOrStore(loc, &zoneSpans{loc: loc})
+	}
+	s := v.(*zoneSpans)
+	zoneSpanLast.Store(s)
+	return s
+}
+
+func zoneSpanAt(loc *time.Location, sec int64) *zoneSpan {
+	t := time.Unix(sec, 0).In(loc)
+	s := &zoneSpan{from: sec, to: sec + 1}
+	s.abbrev, s.east = t.Zone()
+	start, end := t.ZoneBounds()
+	if !start.IsZero() {
+		s.from = start.Unix()
+	}
+	if !end.IsZero() {
+		s.to = end.Unix()
+	}
+	return s
 }
 
 // LocalOffset is the zone's seconds east of Greenwich at a local time (µs since the epoch on
