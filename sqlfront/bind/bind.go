@@ -111,7 +111,8 @@ type binder struct {
 	paramPos   []int
 	loose      bool // a Param was left with Unknown type somewhere
 	paramPlan  bool
-	asOfParams int // parameters met in time-travel clauses
+	pin        When // of the view or subquery around, for tables without a clause
+	asOfParams int  // parameters met in time-travel clauses
 	depth      int
 	viewStack  []string
 	viewPaths  [][]string

@@ -179,7 +179,7 @@ func (b *binder) procedureTable(c *ProcedureCall) *Relation {
 			if a.Pending || a.Value.IsNull() || a.Typ.Kind != types.Text {
 				return nil
 			}
-			return b.relation(strings.Split(a.Value.Str(), "."), When{}, a.Pos)
+			return b.relation(nil, strings.Split(a.Value.Str(), "."), When{}, a.Pos)
 		}
 	}
 	return nil

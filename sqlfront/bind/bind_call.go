@@ -362,15 +362,15 @@ func (b *binder) aggregateCall(lv *level, c *ast.Call, r eval.Resolved, args []p
 	}
 	owner, inner, window := b.ownerLevel(lv, all)
 	if inner != nil {
-		b.fail(sqlerr.GroupingError, c.Pos, "aggregate function calls cannot be nested")
+		b.fail(sqlerr.GroupingError, b.posIn(all, inner.ID), "aggregate function calls cannot be nested")
 	}
 	if window != nil {
-		b.fail(sqlerr.GroupingError, c.Pos, "aggregate function calls cannot contain window function calls")
+		b.fail(sqlerr.GroupingError, b.posIn(all, window.ID), "aggregate function calls cannot contain window function calls")
 	}
 	if lv.sel != nil {
 		for id := range plan.ExprCols(all...) {
 			if i := b.cols[id]; i.made == bySet && i.lv == lv {
-				b.refuseSetInCall("aggregate", c.Pos)
+				b.refuseSetInCall("aggregate", b.posIn(all, id))
 			}
 		}
 	}
@@ -393,10 +393,27 @@ func (b *binder) aggregateCall(lv *level, c *ast.Call, r eval.Resolved, args []p
 			return b.col(o.Out, c.Pos)
 		}
 	}
+	if len(owner.sel.aggs) == 0 {
+		owner.sel.aggPos = c.Pos
+	}
 	agg.Out = b.newColumn(name, r.Ret)
 	b.own(agg.Out, "", owner, byAggregate)
 	owner.sel.aggs = append(owner.sel.aggs, agg)
 	return b.col(agg.Out, c.Pos)
+}
+
+// posIn is where the column id is referred to in list.
+func (b *binder) posIn(list []plan.Expr, id plan.ColID) int {
+	pos := -1
+	for _, e := range list {
+		plan.WalkExpr(e, func(x plan.Expr) bool {
+			if c, ok := x.(*plan.Col); ok && c.ID == id && pos < 0 {
+				pos = b.posOf(c)
+			}
+			return pos < 0
+		})
+	}
+	return pos
 }
 
 func (b *binder) refuseSetInCall(what string, pos int) {
@@ -452,7 +469,7 @@ func (b *binder) windowCall(lv *level, c *ast.Call, r eval.Resolved, args []plan
 		case i.lv == lv && i.made == byWindow:
 			b.fail(sqlerr.WindowingError, c.Pos, "window function calls cannot be nested")
 		case i.lv == lv && i.made == bySet:
-			b.refuseSetInCall("window", c.Pos)
+			b.refuseSetInCall("window", b.posIn(args, i.ID))
 		}
 	}
 	spec := b.windowSpec(lv, c.Over, len(lv.windows))

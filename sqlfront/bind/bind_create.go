@@ -38,7 +38,7 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 	c := &CreateTable{PrimaryKey: append([]string(nil), s.PrimaryKey...), Props: b.props(s.Props)}
 	r := &Bound{Create: c}
 	if s.Like != nil {
-		c.Like = b.relation(s.Like.Parts, b.when(s.Like.AsOf, nil), s.Like.Pos)
+		c.Like = b.relation(nil, s.Like.Parts, b.when(s.Like.AsOf, nil), s.Like.Pos)
 	}
 	for i := range s.Columns {
 		d := &s.Columns[i]

@@ -211,6 +211,9 @@ func (b *binder) binary(lv *level, e *ast.Binary) plan.Expr {
 	if lok && rok {
 		return b.compareRows(e.Op, b.elems(lv, l), b.elems(lv, r), e.Pos)
 	}
+	if q, ok := e.R.(*ast.Subquery); lok && ok && q.Kind == 's' {
+		return b.compareRowQuery(lv, e, l, q)
+	}
 	// A chain a || b || c … nests to the left as deep as it is long: go down it in a loop.
 	var chain []*ast.Binary
 	var left ast.Expr = e
@@ -222,6 +225,9 @@ func (b *binder) binary(lv *level, e *ast.Binary) plan.Expr {
 		b.checkOperatorSchema(x.Schema, x.Op, x.Pos)
 		chain = append(chain, x)
 		left = x.L
+	}
+	if len(chain) > 5*maxDepth {
+		b.fail(sqlerr.StatementTooComplex, e.Pos, "a chain of %d operators is too long (limit %d)", len(chain), 5*maxDepth)
 	}
 	x := b.expr(lv, left)
 	start := leftmost(left)
@@ -241,10 +247,21 @@ func (b *binder) operator(op string, l, r plan.Expr, pos int) plan.Expr {
 			return b.compareRows(op, lr.Elems, rr.Elems, pos)
 		}
 	}
+	if k := l.Type().Kind; (k == types.Struct || k == types.Map) && isJSONOperator(op) {
+		l = b.cast(l, types.T(types.JSONB), pos) // as which it shows outside
+	}
 	res, err := b.d.ResolveOperator(op, []types.Type{l.Type(), r.Type()})
 	b.check(err, pos)
 	return &plan.Call{Func: res.Func, Typ: res.Ret, Pos: b.at(pos), Args: []plan.Expr{
 		b.coerce(l, res.Args[0], plan.Implicit), b.coerce(r, res.Args[1], plan.Implicit)}}
+}
+
+func isJSONOperator(op string) bool {
+	switch op {
+	case "->", "->>", "#>", "#>>", "?", "?|", "?&":
+		return true
+	}
+	return false
 }
 
 func isComparison(op string) bool {
@@ -579,7 +596,7 @@ func (b *binder) rowIn(lv *level, e *ast.In, r *ast.Row) plan.Expr {
 			terms = append(terms, b.operator(op, b.rowOfExprs(x), b.expr(lv, m), e.Pos))
 			continue
 		}
-		terms = append(terms, b.compareRows(op, x, b.elems(lv, y), leftmost(m)))
+		terms = append(terms, b.compareRows(op, x, b.elems(lv, y), e.Pos))
 	}
 	if e.Negate {
 		return plan.AndOf(terms...)

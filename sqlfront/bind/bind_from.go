@@ -122,8 +122,10 @@ func (b *binder) tableName(t *ast.TableName, lv *level) (plan.Node, *item) {
 			return n, b.addLeaf(lv, n, t.Parts[0], t.Alias, t.Pos)
 		}
 	}
-	rel := b.relation(t.Parts, b.when(t.AsOf, lv), t.Pos)
-	n := b.relationNode(rel, t.Alias.Name, t.Pos)
+	w := b.when(t.AsOf, lv)
+	rel := b.relation(lv, t.Parts, w, t.Pos)
+	var n plan.Node
+	b.pinned(w, func() { n = b.relationNode(rel, t.Alias.Name, t.Pos) })
 	it := b.addLeaf(lv, n, rel.Name, t.Alias, t.Pos)
 	it.rel = rel
 	if t.Alias.Name == "" {
@@ -150,12 +152,29 @@ func qualification(rel *Relation) []string {
 }
 
 // relation resolves a name and notes the use.
-func (b *binder) relation(parts []string, w When, pos int) *Relation {
+func (b *binder) relation(lv *level, parts []string, w When, pos int) *Relation {
+	if !w.Set {
+		w = b.pin
+	}
 	ref := TableRef{Parts: parts, When: w, NewCol: b.newColID, SearchPath: b.searchPath()}
 	rel, err := b.env.Catalog.Relation(b.ctx, ref)
+	if len(parts) == 1 {
+		err = b.laterCTE(err, lv, parts[0])
+	}
 	b.checkRelation(err, strings.Join(parts, "."), pos)
 	b.use(rel, false)
 	return rel
+}
+
+// pinned runs f with tables that have no clause of their own read as w says: those of a view
+// or subquery that a time-travel clause follows.
+func (b *binder) pinned(w When, f func()) {
+	old := b.pin
+	if w.Set {
+		b.pin = w
+	}
+	f()
+	b.pin = old
 }
 
 func (b *binder) use(rel *Relation, write bool) {
@@ -213,8 +232,16 @@ func (b *binder) searchPath() []string {
 	return b.viewPaths[len(b.viewPaths)-1]
 }
 
+func (b *binder) refuseHistory(w When, what string) {
+	if w.Spec.History() {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "the history of the rows of %s is not supported", what).
+			WithHint("Ask for the history of a table.").At(w.Pos))
+	}
+}
+
 // view binds a view's query in a scope of its own: it sees nothing of the query around it.
 func (b *binder) view(rel *Relation, pos int) plan.Node {
+	b.refuseHistory(b.pin, "a view")
 	name := rel.Schema + "." + rel.Name
 	limit := b.env.MaxViewDepth
 	if limit == 0 {
@@ -282,13 +309,13 @@ func (b *binder) view(rel *Relation, pos int) plan.Node {
 // ---- subqueries ----
 
 func (b *binder) subqueryTable(t *ast.SubqueryTable, lv *level) (plan.Node, *item) {
-	if t.AsOf != nil {
-		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "a time-travel clause cannot follow a subquery").
-			WithHint("Write it after each table inside the subquery.").At(t.AsOf.Pos))
-	}
+	w := b.when(t.AsOf, lv)
+	b.refuseHistory(w, "a subquery")
 	old := lv.lateralActive
 	lv.lateralActive = t.Lateral
-	n, outs := b.subplan(t.Query, lv)
+	var n plan.Node
+	var outs []output
+	b.pinned(w, func() { n, outs = b.subplan(t.Query, lv) })
 	lv.lateralActive = old
 	// The outputs get IDs of their own only where a name changes; the rest is a view on them.
 	cols := n.Columns()

@@ -140,10 +140,12 @@ func (s *selectState) groupExprs(list []ast.Expr) []int {
 			out = unionInts(out, s.groupExprs(r.Elems))
 			continue
 		}
+		n := len(s.targets)
 		i := s.find(e, "GROUP BY")
 		s.text(i)
 		t := s.targets[i]
-		s.b.needEquality(t.expr.Type(), t.pos)
+		s.targets = s.targets[:n] // what is only grouped by is no output
+		s.b.needEquality(t.expr.Type(), leftmost(e))
 		s.refuseInGroup(t.expr, t.pos)
 		out = unionInts(out, []int{s.addGroup(t.expr, t.name)})
 	}

@@ -25,6 +25,9 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 	values := make([]plan.Expr, len(fields))
 	n.Given = make([]bool, len(fields))
 	for _, p := range s.Partition {
+		if p.Value == nil {
+			continue // PARTITION (column): the rows say which
+		}
 		i := b.fieldIndex(rel, p.Column.Parts[len(p.Column.Parts)-1], p.Pos)
 		x := b.assign(b.constantExpr(lv, p.Value, inConstant), &fields[i])
 		values[i], n.Given[i] = x, true
@@ -99,7 +102,7 @@ func (b *binder) insertSource(s *ast.Insert, lv *level, rel *Relation, columns [
 		return &plan.Values{Rows: [][]plan.Expr{{}}}
 	}
 	if v, ok := s.Query.Body.(*ast.Values); ok && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
-		return b.insertValues(v, lv, fields, columns, explicit)
+		return b.insertValues(v, lv, fields, columns, explicit, s.Columns)
 	}
 	q := b.query(s.Query, lv, false)
 	outs := q.outputs()
@@ -135,7 +138,7 @@ func (b *binder) checkCount(n int, columns []int, explicit bool, pos func(i int)
 
 // insertValues binds VALUES row by row straight to the target's types, so that untyped literals
 // of different rows need nothing in common, and DEFAULT is allowed.
-func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, columns []int, explicit bool) plan.Node {
+func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, columns []int, explicit bool, names []ast.Name) plan.Node {
 	vlv := newLevel(lv)
 	vlv.kind = inInsert
 	if len(v.Rows) > 1 {
@@ -147,7 +150,7 @@ func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, col
 		if len(row) != width {
 			b.fail(sqlerr.SyntaxError, leftmost(row[0]), "VALUES lists must all be the same length")
 		}
-		b.checkCount(len(row), columns, explicit, func(i int) int { return leftmost(row[min(i, len(row)-1)]) }, nil)
+		b.checkCount(len(row), columns, explicit, func(i int) int { return leftmost(row[min(i, len(row)-1)]) }, names)
 		exprs := make([]plan.Expr, len(row))
 		for i, e := range row {
 			exprs[i] = b.assigned(vlv, e, &fields[columns[i]])

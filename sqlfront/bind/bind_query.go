@@ -253,7 +253,6 @@ func (b *binder) outputTail(q *ast.Query, lv *level, cols func() []plan.Column) 
 		t.cols = cols()
 		// ORDER BY sees the outputs as the only names.
 		olv := newLevel(lv)
-		olv.setOrder = true
 		olv.kind = inOrderBy
 		it := &item{colSeen: true}
 		for _, c := range t.cols {

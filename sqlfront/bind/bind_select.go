@@ -45,6 +45,7 @@ type selectState struct {
 	groupings []*groupingCall
 	windows   []*windowUse
 	setCalls  []*setCall
+	aggPos    int      // where the first aggregate stands
 	casts     []castTo // types asked for after DISTINCT or sorting fixed the outputs' own
 }
 
@@ -218,7 +219,11 @@ func (s *selectState) findOrAdd(x plan.Expr) int {
 			return i
 		}
 	}
-	s.targets = append(s.targets, target{expr: x, name: "?column?", pos: s.b.posOf(x), junk: true})
+	name := "?column?"
+	if c, ok := x.(*plan.Col); ok {
+		name = c.Name
+	}
+	s.targets = append(s.targets, target{expr: x, name: name, pos: s.b.posOf(x), junk: true})
 	return len(s.targets) - 1
 }
 
@@ -250,7 +255,7 @@ func (s *selectState) orderBy(o ast.Order) {
 		}
 	}
 	if o.Using == "" {
-		s.b.needOrdering(s.targets[i].expr.Type(), s.targets[i].pos)
+		s.b.needOrdering(s.targets[i].expr.Type(), leftmost(o.Expr))
 	}
 	s.order = append(s.order, sortItem{i, o})
 }
@@ -277,8 +282,10 @@ func (b *binder) sortKey(x plan.Expr, o ast.Order) plan.SortKey {
 func (s *selectState) distinct(sel *ast.Select) {
 	b := s.b
 	if len(sel.DistinctOn) > 0 {
+		at := map[int]int{}
 		for _, e := range sel.DistinctOn {
 			i := s.find(e, "DISTINCT ON")
+			at[i] = leftmost(e)
 			s.text(i)
 			b.needEquality(s.targets[i].expr.Type(), s.targets[i].pos)
 			if !containsInt(s.distinctOn, i) {
@@ -292,7 +299,7 @@ func (s *selectState) distinct(sel *ast.Select) {
 				break
 			}
 			if !containsInt(s.distinctOn, k.target) {
-				b.fail(sqlerr.InvalidColumnReference, s.targets[s.missingDistinct()].pos,
+				b.fail(sqlerr.InvalidColumnReference, at[s.missingDistinct()],
 					"SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 			}
 		}

@@ -54,6 +54,28 @@ func (b *binder) subquery(lv *level, e *ast.Subquery) plan.Expr {
 	return b.compareSubquery(s, e, test)
 }
 
+// compareRowQuery binds (a, b) op (SELECT x, y …): the query gives at most one row, and the
+// comparison is NULL if it gives none.
+//
+//	(a, b) = (q)   →   (SELECT (a, b) = (x, y) FROM (q))
+func (b *binder) compareRowQuery(lv *level, e *ast.Binary, row *ast.Row, q *ast.Subquery) plan.Expr {
+	l := b.elems(lv, row)
+	n, outs := b.subplan(q.Query, lv)
+	switch {
+	case len(outs) > len(l):
+		b.fail(sqlerr.SyntaxError, e.Pos, "subquery has too many columns")
+	case len(outs) < len(l):
+		b.fail(sqlerr.SyntaxError, e.Pos, "subquery has too few columns")
+	}
+	var r []plan.Expr
+	for _, c := range n.Columns() {
+		r = append(r, plan.ColOf(c))
+	}
+	x := b.compareRows(e.Op, l, r, e.Pos)
+	return &plan.Subquery{Kind: plan.ScalarSubquery, Typ: x.Type(), Pos: b.at(e.Pos), Plan: &plan.Project{Input: n,
+		Exprs: []plan.Named{{Col: b.newColumn("?column?", x.Type()), Expr: x}}}}
+}
+
 // compareSubquery settles the operators of test op ANY|ALL (query), casting the query's columns
 // where the operator wants other types.
 func (b *binder) compareSubquery(s *plan.Subquery, e *ast.Subquery, test []plan.Expr) plan.Expr {

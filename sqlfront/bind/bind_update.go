@@ -162,6 +162,7 @@ func (l *setList) several(s *ast.SetItem) {
 		b.fail(sqlerr.SyntaxError, q.Pos, "number of columns does not match number of values")
 	}
 	// One row of the query for each row that is updated; none gives NULLs.
+	l.lv.leaves[sub] = true
 	*l.source = &plan.Apply{Kind: plan.SingleJoin, Left: *l.source, Right: sub}
 	for i, c := range s.Columns {
 		col := sub.Columns()[i]

@@ -223,7 +223,7 @@ func (b *binder) rangeOffset(x, key plan.Expr, pos int) plan.Expr {
 	case types.Date, types.Timestamp, types.TimestampTZ, types.Time, types.TimeTZ, types.Interval, types.TimestampNS, types.TimestampTZNS:
 		want = types.T(types.Interval)
 	default:
-		b.fail(sqlerr.FeatureNotSupported, b.posOf(key), "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", typeName(t))
+		b.fail(sqlerr.FeatureNotSupported, pos, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", typeName(t))
 	}
 	if x.Type().Kind != types.Unknown && !b.d.CanCast(x.Type(), want, plan.Implicit) && !x.Type().Same(want) {
 		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s",

@@ -1,9 +1,11 @@
 package bind
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/types"
@@ -78,6 +80,9 @@ func (b *binder) with(w *ast.With, lv *level) *withState {
 		}
 	}
 	s := &withState{}
+	for _, c := range w.CTEs {
+		lv.later = append(lv.later, c.Name)
+	}
 	for _, i := range b.cteOrder(w) {
 		c := &w.CTEs[i]
 		var e *cteEntry
@@ -131,7 +136,7 @@ func (b *binder) plainCTE(c *ast.CTE, lv *level) *cteEntry {
 	e := &cteEntry{name: c.Name, ast: c, cte: &plan.CTE{Name: c.Name}}
 	e.perUse = c.Materialized != nil && !*c.Materialized
 	e.cte.Materialized = c.Materialized != nil && *c.Materialized
-	e.lv = &level{parent: lv.parent, depth: lv.depth, ctes: lv.ctes[:len(lv.ctes):len(lv.ctes)]}
+	e.lv = &level{parent: lv.parent, depth: lv.depth, later: lv.later, ctes: lv.ctes[:len(lv.ctes):len(lv.ctes)]}
 	n, outs := b.subplan(c.Query, e.lv)
 	e.cte.Plan, e.outs = n, b.renameCTE(c, outs)
 	e.cte.Cols = cteColumns(n, e.outs)
@@ -334,6 +339,24 @@ func (b *binder) findCTE(lv *level, name string) *cteEntry {
 		}
 	}
 	return nil
+}
+
+// laterCTE explains a name that is no relation and is a WITH item further on.
+func (b *binder) laterCTE(err error, lv *level, name string) error {
+	var missing *lake.NotFound
+	if !errors.As(err, &missing) {
+		return err
+	}
+	for l := lv; l != nil; l = l.parent {
+		for _, n := range l.later {
+			if b.d.SameName(n, name) {
+				return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name).
+					WithDetail("There is a WITH item named \"%s\", but it cannot be referenced from this part of the query.", name).
+					WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
+			}
+		}
+	}
+	return err
 }
 
 // cteNode reads a WITH item.

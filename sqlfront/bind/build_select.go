@@ -88,7 +88,7 @@ func (s *selectState) build() plan.Node {
 func (s *selectState) aggregate(n plan.Node) plan.Node {
 	b := s.b
 	if readsWorkTable(s.from) && len(s.aggs) > 0 {
-		b.fail(sqlerr.InvalidRecursion, b.posOf(nil), "aggregate functions are not allowed in a recursive query's recursive term")
+		b.fail(sqlerr.InvalidRecursion, s.aggPos, "aggregate functions are not allowed in a recursive query's recursive term")
 	}
 	s.groupKeyColumns()
 	agg := &plan.Aggregate{Input: n, Sets: s.sets}
@@ -130,10 +130,10 @@ func (s *selectState) aggregate(n plan.Node) plan.Node {
 		}
 		return e
 	}
-	s.having = f(s.having)
 	for i := range s.targets {
 		s.targets[i].expr = f(s.targets[i].expr)
 	}
+	s.having = f(s.having)
 	for _, w := range s.windows {
 		w.mapExprs(f)
 	}

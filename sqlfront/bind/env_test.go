@@ -68,7 +68,9 @@ func (sysTable) Fields() []types.Field {
 	return []types.Field{{Name: "oid", Type: types.T(types.Oid)}, {Name: "relname", Type: types.T(types.Name)},
 		{Name: "indkey", Type: types.T(types.Int2Vector)}}
 }
-func (sysTable) Rows(context.Context, map[int]types.Datum, func([]types.Datum) error) error { return nil }
+func (sysTable) Rows(context.Context, map[int]types.Datum, func([]types.Datum) error) error {
+	return nil
+}
 
 type history struct{}
 
@@ -76,7 +78,9 @@ func (history) Name() string { return "history" }
 func (history) Fields() []types.Field {
 	return []types.Field{{Name: "a", Type: types.T(types.Int4)}, {Name: "valid_from", Type: types.T(types.TimestampTZ)}}
 }
-func (history) Rows(context.Context, map[int]types.Datum, func([]types.Datum) error) error { return nil }
+func (history) Rows(context.Context, map[int]types.Datum, func([]types.Datum) error) error {
+	return nil
+}
 
 type obj = map[string]any
 

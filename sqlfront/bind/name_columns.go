@@ -33,10 +33,6 @@ func figureName(e ast.Expr) (string, int) {
 		return e.Type.Name, 1
 	case *ast.Collate:
 		return figureName(e.X)
-	case *ast.Lit:
-		if e.Kind == 'b' {
-			return "bool", 1
-		}
 	case *ast.Grouping:
 		return "grouping", 2
 	case *ast.MergeAction:

@@ -23,8 +23,7 @@ type level struct {
 	windows       []*windowDef
 	extras        map[plan.Node][]plan.Named // columns to add on top of a FROM item, see addExtra
 	leaves        map[plan.Node]bool         // the nodes of FROM items
-	// setOrder: only the outputs of a set operation have names (its ORDER BY).
-	setOrder bool
+	later         []string                   // WITH items that are not bound yet
 }
 
 func newLevel(parent *level) *level {
@@ -166,7 +165,7 @@ func (b *binder) missingRelation(lv *level, parts []string, pos int) {
 	name := parts[len(parts)-1]
 	for l := lv; l != nil; l = l.parent {
 		for _, it := range l.items {
-			if it.table != "" && it.table != it.name && it.relSeen && b.d.SameName(it.table, name) && len(parts) == 1 {
+			if it.table != "" && it.table != it.name && it.relSeen && b.d.SameName(it.table, name) {
 				b.failWith(sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).
 					WithHint("Perhaps you meant to reference the table alias \"%s\".", it.name).At(pos))
 			}
@@ -174,7 +173,7 @@ func (b *binder) missingRelation(lv *level, parts []string, pos int) {
 	}
 	for l := lv; l != nil; l = l.parent {
 		for _, it := range l.items {
-			if it.named(b.d, parts) {
+			if it.name != "" && b.d.SameName(it.name, name) {
 				b.failWith(sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).
 					WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", it.name).At(pos))
 			}
@@ -262,9 +261,6 @@ func (b *binder) ident(lv *level, e *ast.Ident) plan.Expr {
 		if it, l := b.findRelation(lv, parts, e.Pos); it != nil {
 			return b.wholeRow(l, it, e.Pos)
 		}
-		if lv.setOrder {
-			b.badSetOrder(e.Pos)
-		}
 		b.missingColumn(lv, "", parts[0], e.Pos)
 	}
 	for n := min(3, len(parts)-1); n >= 1; n-- {
@@ -278,7 +274,13 @@ func (b *binder) ident(lv *level, e *ast.Ident) plan.Expr {
 			b.fail(sqlerr.AmbiguousColumn, e.Pos, "column reference \"%s\" is ambiguous", name)
 		}
 		var x plan.Expr
+		rest := len(parts) > n+1
 		switch {
+		case k == 1 && rest && c.col.Type.Kind != types.Struct, k == 0 && rest && n == 1:
+			if y, ok := b.structColumn(lv, parts, e.Pos); ok {
+				return y
+			}
+			continue
 		case k == 1:
 			x = b.col(c.col, e.Pos)
 		case it.hasSystem(name):
@@ -471,7 +473,11 @@ func (b *binder) systemColumn(lv *level, it *item, name string, pos int) plan.Ex
 	case "xmin":
 		v = types.NewInt(2) // FrozenTransactionId
 	}
-	return b.addExtra(lv, it, name, &plan.Const{Value: v, Typ: t}, pos)
+	c := &plan.Const{Value: v, Typ: t}
+	if !it.nullable {
+		return b.mark(c, pos)
+	}
+	return b.addExtra(lv, it, name, c, pos)
 }
 
 // hiddenColumn adds a metadata column to a scan, once.
