@@ -382,6 +382,7 @@ func compareInt(c plan.Column, op string, v int64) plan.Expr {
 // The side whose rows are kept (the left of a left, semi, anti, mark join) must have D in any
 // case: it makes rows for each row of D, partner or not.
 func (u *domain) join(n *plan.Join) (plan.Node, columns, bool) {
+	n = leftward(n)
 	l, r := plan.Free(n.Left).Intersects(u.set), plan.Free(n.Right).Intersects(u.set)
 	m := *n
 	switch n.Kind {

@@ -275,6 +275,7 @@ func allEqualities(preds []plan.Expr, outer plan.ColSet) bool {
 // one on the right side only above an inner join. (Above L ⟕ R a filter on R would drop the
 // rows that found no partner.)
 func (d *decorrelator) pullJoin(n *plan.Join, outer plan.ColSet) (plan.Node, []plan.Expr, bool) {
+	n = leftward(n)
 	m := *n
 	switch n.Kind {
 	case plan.InnerJoin:
@@ -301,6 +302,14 @@ func (d *decorrelator) pullJoin(n *plan.Join, outer plan.ColSet) (plan.Node, []p
 		return &m, lp, true
 	}
 	return nil, nil, false
+}
+
+// leftward makes a right join the left join that it is.
+func leftward(n *plan.Join) *plan.Join {
+	if n.Kind != plan.RightJoin {
+		return n
+	}
+	return &plan.Join{Kind: plan.LeftJoin, Left: n.Right, Right: n.Left, On: n.On}
 }
 
 // pullAggregate groups by the correlated equalities' inner sides too:

@@ -76,6 +76,7 @@ type region struct {
 	terms  []plan.Expr
 	// uses[i] is the set of leaves that terms[i] reads, as bits.
 	uses []uint64
+	sels []float64 // guessed selectivity of each term
 }
 
 // sub is the best known way to join a set of leaves.
@@ -88,8 +89,9 @@ type sub struct {
 }
 
 func (r *region) prepare() {
-	r.uses = make([]uint64, len(r.terms))
+	r.uses, r.sels = make([]uint64, len(r.terms)), make([]float64, len(r.terms))
 	for i, t := range r.terms {
+		r.sels[i] = r.est.joinSelectivity(t)
 		cols := plan.ExprCols(t)
 		for j, l := range r.leaves {
 			if cols.Intersects(plan.SetOf(l.Columns())) {
@@ -113,17 +115,30 @@ func (r *region) between(a, b uint64) []plan.Expr {
 // crossPenalty makes a product without a condition a last resort.
 const crossPenalty = 1e3
 
-func (r *region) join(a, b *sub) *sub {
-	terms := r.between(a.set, b.set)
-	s := &sub{set: a.set | b.set, left: a, right: b}
-	s.rows = r.est.join(plan.InnerJoin, a.rows, b.rows, terms)
-	s.rows = math.Max(s.rows, 1)
-	// Each row that leaves costs once, each row hashed costs as well.
-	s.cost = a.cost + b.cost + s.rows + math.Min(a.rows, b.rows)
-	if len(terms) == 0 && a.rows > 1.5 && b.rows > 1.5 {
-		s.cost += s.rows * crossPenalty
+// price gives the rows and the cost of joining a and b. It runs for every pair of subsets, so
+// it allocates nothing.
+func (r *region) price(a, b *sub) (rows, cost float64) {
+	rows = a.rows * b.rows
+	joined := false
+	both := a.set | b.set
+	for i, u := range r.uses {
+		if u&^both == 0 && u&^a.set != 0 && u&^b.set != 0 {
+			rows *= r.sels[i]
+			joined = true
+		}
 	}
-	return s
+	rows = math.Max(rows, 1)
+	// Each row that leaves costs once, each row hashed costs as well.
+	cost = a.cost + b.cost + rows + math.Min(a.rows, b.rows)
+	if !joined && a.rows > 1.5 && b.rows > 1.5 {
+		cost += rows * crossPenalty
+	}
+	return rows, cost
+}
+
+func (r *region) join(a, b *sub) *sub {
+	rows, cost := r.price(a, b)
+	return &sub{set: a.set | b.set, left: a, right: b, rows: rows, cost: cost}
 }
 
 func (r *region) single(i int) *sub {
@@ -147,8 +162,8 @@ func (r *region) exhaustive() plan.Node {
 			if a&low == 0 {
 				continue
 			}
-			if s := r.join(best[a], best[set&^a]); best[set] == nil || s.cost < best[set].cost {
-				best[set] = s
+			if _, cost := r.price(best[a], best[set&^a]); best[set] == nil || cost < best[set].cost {
+				best[set] = r.join(best[a], best[set&^a])
 			}
 		}
 	}

@@ -15,43 +15,60 @@ func runtimeFilters(env *Env, n plan.Node) (plan.Node, error) {
 	if est == nil {
 		est = newEstimator(n)
 	}
-	// Bottom-up, so that a join's probe side is final when its scans are told.
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
-		j, ok := n.(*plan.Join)
-		if !ok || j.Method != plan.HashJoin || !probeMayLose(j) {
-			return n, nil
+	return giveFilters(n, est), nil
+}
+
+// giveFilters works bottom-up, so that a join's probe side is final when its scans are told.
+// What runs more than once, an Apply's right side and a recursive step, gets none: a filter
+// is filled once.
+func giveFilters(n plan.Node, est *estimator) plan.Node {
+	switch m := n.(type) {
+	case *plan.Apply:
+		return m.WithInputs(giveFilters(m.Left, est), m.Right)
+	case *plan.With:
+		for _, c := range m.CTEs {
+			c.Plan = withColumns(giveFilters(c.Plan, est), c.Plan.Columns())
 		}
-		probe, build, keys := j.Left, j.Right, j.LeftKeys
-		if j.BuildLeft {
-			probe, build, keys = j.Right, j.Left, j.RightKeys
+		return &plan.With{CTEs: m.CTEs, Body: giveFilters(m.Body, est)}
+	}
+	n, _ = mapInputs(n, func(x plan.Node) (plan.Node, error) { return giveFilters(x, est), nil })
+	if j, ok := n.(*plan.Join); ok && j.Method == plan.HashJoin && probeMayLose(j) {
+		return giveJoinFilters(j, est)
+	}
+	return n
+}
+
+func giveJoinFilters(j *plan.Join, est *estimator) plan.Node {
+	probe, build, keys := j.Left, j.Right, j.LeftKeys
+	if j.BuildLeft {
+		probe, build, keys = j.Right, j.Left, j.RightKeys
+	}
+	if !selective(build) && est.of(build) > est.of(probe)/4 {
+		return j
+	}
+	filters := make([]*plan.RuntimeFilter, len(keys))
+	found := false
+	for i, k := range keys {
+		if j.NullSafe[i] {
+			continue
 		}
-		if !selective(build) && est.of(build) > est.of(probe)/4 {
-			return n, nil
+		f := &plan.RuntimeFilter{}
+		if p, ok := reachScan(probe, k, f); ok {
+			probe, filters[i], found = p, f, true
 		}
-		filters := make([]*plan.RuntimeFilter, len(keys))
-		found := false
-		for i, k := range keys {
-			if j.NullSafe[i] {
-				continue
-			}
-			f := &plan.RuntimeFilter{}
-			if p, ok := reachScan(probe, k, f); ok {
-				probe, filters[i], found = p, f, true
-			}
-		}
-		if !found {
-			return n, nil
-		}
-		m := *j
-		m.Filters = filters
-		if j.BuildLeft {
-			m.Right = probe
-		} else {
-			m.Left = probe
-		}
-		est.rows[&m] = est.of(j)
-		return &m, nil
-	})
+	}
+	if !found {
+		return j
+	}
+	m := *j
+	m.Filters = filters
+	if j.BuildLeft {
+		m.Right = probe
+	} else {
+		m.Left = probe
+	}
+	est.rows[&m] = est.of(j)
+	return &m
 }
 
 // probeMayLose tells whether probe rows without partner may be dropped before the join.
