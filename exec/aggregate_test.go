@@ -119,7 +119,7 @@ func TestAggregates(t *testing.T) {
 						want = append(want, naiveAggregates(rel, g, keys, set, x, s, f, len(use), n.GroupingSet.ID != 0))
 					}
 				}
-				for _, m := range modes {
+				for _, m := range someModes(rnd, 3) {
 					env := testEnv(m)
 					nn := n
 					nn.Input = rel.node(env, rnd, env.workers())
@@ -230,7 +230,7 @@ func TestSetOperations(t *testing.T) {
 						want = append(want, rows[k])
 					}
 				}
-				for _, m := range modes {
+				for _, m := range someModes(rnd, 3) {
 					env := testEnv(m)
 					n := &plan.SetOp{Kind: kind, All: all, Left: l.node(env, rnd, env.workers()), Right: r.node(env, rnd, 1),
 						Cols: []plan.Column{column1("a", int4), column1("b", text)}}

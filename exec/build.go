@@ -46,6 +46,8 @@ func buildNode(n plan.Node, env, outer *Env, need columnSet) ([]vec.Source, erro
 		return one(newValues(env, n)), nil
 	case *plan.FuncScan:
 		return one(newFuncScan(env, n)), nil
+	case *plan.Write:
+		return buildWrite(env, outer, n)
 	case *plan.Filter:
 		return buildFilter(env, outer, n, need)
 	case *plan.Project:

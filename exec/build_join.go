@@ -41,7 +41,7 @@ func buildJoin(env, outer *Env, n *plan.Join, need columnSet) ([]vec.Source, err
 	// Keys are hashed on the way in: their columns are kept for others only.
 	kept := need.with(condition(n.Rest))
 	if sides.mark {
-		kept = kept.with(condition(n.On))
+		kept = kept.with(condition(joinCondition(n)))
 	}
 	sides.innerSkip, sides.outerSkip = kept.skip(inCols), kept.skip(outCols)
 	j := &hashJoin{joinSides: sides, env: env, node: n, keys: keys, build: in, probe: out, file: newSpillFile(env)}

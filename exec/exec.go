@@ -35,6 +35,10 @@ type Env struct {
 	SpillDir  string    // "": the system's
 	Scan      scan.Env
 	Analyze   *Analysis // nil: off
+	// Commit publishes a write statement's change; nil: the statement may not write.
+	Commit Commit
+	// Written is the number of rows that the write statement affected, set before its commit.
+	Written int64
 
 	// stores holds what the CTEs in scope have computed, by the CTE's identity.
 	stores map[*plan.CTE]*cteStore

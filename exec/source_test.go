@@ -227,6 +227,15 @@ type mode struct {
 
 var modes = []mode{{0, 1, false}, {0, 3, false}, {1, 2, false}, {3, 1, false}, {3, 4, true}, {0, 2, true}, {0, 1, true}}
 
+// someModes draws a few of the modes: over many cases all get their turn.
+func someModes(rnd *rand.Rand, n int) []mode {
+	var out []mode
+	for _, i := range rnd.Perm(len(modes))[:n] {
+		out = append(out, modes[i])
+	}
+	return out
+}
+
 func (m mode) String() string {
 	return fmt.Sprintf("batch=%d workers=%d tiny=%v", m.batch, m.workers, m.tiny)
 }
