@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -194,3 +195,48 @@ func answer(c *Ctx, e plan.Expr) string {
 }
 
 func codeOf(err error) sqlerr.Code { return sqlerr.CodeOf(err) }
+
+// TestPatternsAgainstPostgres compares LIKE on random patterns and regular expressions on
+// chosen ones.
+func TestPatternsAgainstPostgres(t *testing.T) {
+	psql := os.Getenv("LHSQL_PSQL")
+	if psql == "" {
+		t.Skip("LHSQL_PSQL is not set")
+	}
+	seed := testSeed(t)
+	r := rand.New(rand.NewPCG(seed, 2))
+	word := func(alphabet []string, n int) string {
+		s := ""
+		for range r.IntN(n) {
+			s += alphabet[r.IntN(len(alphabet))]
+		}
+		return s
+	}
+	text := func(s string) term {
+		return term{"$t$" + s + "$t$::text", &plan.Const{Value: types.NewStr(s), Typ: tText}}
+	}
+	var terms []term
+	both := func(name string, a, b term) {
+		terms = append(terms, term{a.sql + " " + name + " " + b.sql, call(t, name, a.e, b.e)})
+	}
+	for range 3000 {
+		s := text(word([]string{"a", "b", "A", "é", "_", "%"}, 7))
+		p := text(word([]string{"a", "b", "A", "é", "_", "%", "%", `\`}, 6))
+		both([]string{"~~", "!~~", "~~*", "!~~*"}[r.IntN(4)], s, p)
+	}
+	for _, p := range []string{"a", "^a", "a$", "^a*$", "a|b", "(a|b)+c", "[abc]", "[^abc]", "[[:alpha:]]+", `\d+`, `\w`, `\W`,
+		`[\d]`, `\s`, `\y`, `\mab`, `b\M`, `a\.b`, "a.b", "(?i)AB", "***=a.b", "a{2}", "a{2,3}", "a{,3}", "a{", "a{1", "x*?", "(", ")", "[", "a**", "*a",
+		`\`, "a|", "()", `\x41`, `\u0041`, "[a-", "[b-a]", "[]a]", "[^]a]", "[a-c-e]", `[\]]`, `\a`, "a{300}", "a{3,2}", "[[:foo:]]", "[[.a.]]",
+		"(?x) a b # c", "(?#note)a", `\Aab\Z`, `^\S+@\S+$`, "a]b", "a}b", "[[:digit:]]{2}", "(?n)^b$", "(?w)^b$", "(?:a|b)c", "[a\\-z]", "."} {
+		for _, s := range []string{"", "a", "ab", "aab", "a.b", "axb", "AB", "12", "a b", "x@y.z", "a\nb", "a]b", "a}b", "a{", "-", "ab-cd"} {
+			both("~", text(s), text(p))
+			both("~*", text(s), text(p))
+		}
+	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("LHSQL_SEED=%d", seed)
+		}
+	}()
+	compareWithPostgres(t, testCtx(), psql, terms)
+}

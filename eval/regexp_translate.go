@@ -435,9 +435,13 @@ func (t *regexpTranslator) bracket() error {
 		}
 		i++
 	}
+	lastDash, closed := -1, -1 // where the last range began after its -, and where it ended
 	for first := true; ; first = false {
 		if i >= len(r) {
 			return errRegexp("brackets [] not balanced")
+		}
+		if lastDash >= 0 && i > lastDash {
+			lastDash, closed = -1, i
 		}
 		c := r[i]
 		switch {
@@ -486,8 +490,12 @@ func (t *regexpTranslator) bracket() error {
 			b.WriteString(text)
 			i += n
 		case c == '-' && !first && i+1 < len(r) && r[i+1] != ']':
+			if closed == i { // a-c-e
+				return errRegexp("invalid character range")
+			}
 			b.WriteByte('-')
 			i++
+			lastDash = i
 		default:
 			_, n := utf8.DecodeRuneInString(r[i:])
 			b.WriteString(quoteInClass(r[i : i+n]))
