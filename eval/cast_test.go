@@ -216,3 +216,36 @@ func BenchmarkCasts(b *testing.B) {
 		})
 	}
 }
+
+// Elements are cast in chunks; NULLs among them keep their places across chunks.
+func TestCastLongArrays(t *testing.T) {
+	c := testCtx()
+	from, to := types.ArrayOf(tInt4), types.ArrayOf(tText)
+	a := vec.NewAppender(from)
+	const rows, length = 7, 12000
+	for r := 0; r < rows; r++ {
+		list := make([]types.Datum, length)
+		for i := range list {
+			if (r+i)%5 != 0 {
+				list[i] = types.NewInt(int64(r*length + i))
+			}
+		}
+		a.AppendDatum(types.NewList(list))
+	}
+	cast, _ := LookupCast(from, to, plan.Explicit)
+	out := &vec.Vector{Type: to}
+	if err := cast(c, a.Vector(), []uint16{0, 2, 3, 4, 5, 6}, rows, out); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []int{0, 2, 6} {
+		before, after := a.Vector().Datum(r).List(), out.Datum(r).List()
+		if len(after) != length {
+			t.Fatalf("row %d has %d elements", r, len(after))
+		}
+		for i := range before {
+			if before[i].IsNull() != after[i].IsNull() || !before[i].IsNull() && types.Format(before[i], tInt4, nil) != after[i].Str() {
+				t.Fatalf("row %d element %d: %v became %v", r, i, before[i], after[i])
+			}
+		}
+	}
+}

@@ -113,18 +113,6 @@ func DecimalOf(d Datum, t Type) Decimal {
 	return DecimalNaN
 }
 
-// DecimalFromCell reads a value of a vector: exactly one of the forms of a Numeric.
-// (A loop over a vector uses it to avoid making Datums.)
-func DecimalFromCell(form Form, i int64, w Int128, s []byte, scale int) Decimal {
-	switch form {
-	case FormI64:
-		return NewDecimal(i, scale)
-	case FormW128:
-		return DecimalFromInt128(w, scale)
-	}
-	return DecodeDecimal(s)
-}
-
 // IsNaN, IsInf and IsFinite tell the class.
 func (d Decimal) IsNaN() bool    { return d.class == notANumber }
 func (d Decimal) IsInf() bool    { return d.class == posInf || d.class == negInf }
