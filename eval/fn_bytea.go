@@ -167,7 +167,19 @@ func encode(s []byte, format string) (string, error) {
 		b.WriteString(e)
 		return b.String(), nil
 	case "escape":
-		return string(types.AppendBytea(nil, string(s), &types.TextOptions{ByteaOutput: "escape"})), nil
+		// Unlike bytea's output, only zero bytes, high ones and backslashes are escaped.
+		var b strings.Builder
+		for _, c := range s {
+			switch {
+			case c == 0 || c >= 0x80:
+				b.Write([]byte{'\\', '0' + c>>6, '0' + c>>3&7, '0' + c&7})
+			case c == '\\':
+				b.WriteString(`\\`)
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return b.String(), nil
 	}
 	return "", errEncoding(format)
 }

@@ -48,7 +48,7 @@ func init() {
 		stable("age", sig(tz), tInterval, Ask1(func(c *Ctx, b int64) (types.IntervalValue, error) {
 			return types.Age(midnight(c), types.ToLocal(zoneOf(c), b))
 		})),
-		imm("isfinite", sig(date), tBool, Fn1(isFinite)).total(),
+		imm("isfinite", sig(date), tBool, Fn1(func(d int64) bool { return d != types.DateInfinity && d != types.DateNegInfinity })).total(),
 		imm("isfinite", sig(ts), tBool, Fn1(isFinite)).total(),
 		imm("isfinite", sig(tz), tBool, Fn1(isFinite)).total(),
 		imm("isfinite", sig(iv), tBool, Fn1(func(types.IntervalValue) bool { return true })).total(),
@@ -80,6 +80,9 @@ func init() {
 		imm("to_timestamp", sig(f8), tTimestampTZ, Try1(toTimestamp)),
 
 		imm("timezone", sig(text, ts), tTimestampTZ, Try2(func(zone string, v int64) (int64, error) {
+			if !isFinite(v) {
+				return v, nil
+			}
 			loc, _, err := types.LoadZone(zone)
 			if err != nil {
 				return 0, err
@@ -87,6 +90,9 @@ func init() {
 			return inRange(types.ToUTC(loc, v))
 		})),
 		imm("timezone", sig(text, tz), tTimestamp, Try2(func(zone string, v int64) (int64, error) {
+			if !isFinite(v) {
+				return v, nil
+			}
 			loc, _, err := types.LoadZone(zone)
 			if err != nil {
 				return 0, err
@@ -94,16 +100,22 @@ func init() {
 			return inRange(types.ToLocal(loc, v))
 		})),
 		imm("timezone", sig(iv, ts), tTimestampTZ, Try2(func(zone types.IntervalValue, v int64) (int64, error) {
+			if !isFinite(v) {
+				return v, nil
+			}
 			east, err := zoneInterval(zone)
-			if err != nil || !isFinite(v) {
-				return v, err
+			if err != nil {
+				return 0, err
 			}
 			return inRange(v - east)
 		})),
 		imm("timezone", sig(iv, tz), tTimestamp, Try2(func(zone types.IntervalValue, v int64) (int64, error) {
+			if !isFinite(v) {
+				return v, nil
+			}
 			east, err := zoneInterval(zone)
-			if err != nil || !isFinite(v) {
-				return v, err
+			if err != nil {
+				return 0, err
 			}
 			return inRange(v + east)
 		})),
@@ -195,11 +207,11 @@ func moveTimeTZ(v types.Int128, east int64) types.Int128 {
 }
 
 func makeDate(y, m, d int64) (int64, error) {
-	bad := sqlerr.New(sqlerr.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", y, m, d)
 	year := y
 	if y < 0 {
 		year = y + 1 // 1 BC is the year 0
 	}
+	bad := sqlerr.New(sqlerr.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", year, m, d)
 	if y == 0 || m < 1 || m > 12 || d < 1 || y == math.MinInt32 || int(d) > types.DaysInMonth(year, int(m)) {
 		return 0, bad
 	}

@@ -13,6 +13,9 @@ func init() {
 	const text, ts, tz, iv = types.Text, types.Timestamp, types.TimestampTZ, types.Interval
 	Register(
 		imm("date_trunc", sig(text, ts), tTimestamp, Try2(func(name string, v int64) (int64, error) {
+			if !isFinite(v) {
+				return v, nil
+			}
 			u, err := truncUnit(name, tTimestamp)
 			if err != nil {
 				return 0, err
@@ -23,6 +26,9 @@ func init() {
 			return truncZoned(name, v, zoneOf(c))
 		})),
 		stable("date_trunc", sig(text, tz, text), tTimestampTZ, Try3(func(name string, v int64, zone string) (int64, error) {
+			if !isFinite(v) {
+				return v, nil
+			}
 			loc, _, err := types.LoadZone(zone)
 			if err != nil {
 				return 0, err
@@ -37,7 +43,7 @@ func init() {
 
 func truncUnit(name string, t types.Type) (unit, error) {
 	u, ok := units[strings.ToLower(name)]
-	if !ok {
+	if !ok || u == unitEpoch {
 		return 0, errUnit(name, t, "recognized")
 	}
 	if u > unitMillennium {
@@ -48,9 +54,6 @@ func truncUnit(name string, t types.Type) (unit, error) {
 
 // truncLocal rounds a wall clock time down to u.
 func truncLocal(u unit, micros int64) (int64, error) {
-	if micros == types.TimestampInfinity || micros == types.TimestampNegInfinity {
-		return micros, nil
-	}
 	days, tod := types.SplitTimestamp(micros)
 	switch u {
 	case unitMicros:
@@ -108,9 +111,12 @@ func truncYear(u unit, y int64, m int) (int64, int) {
 // truncZoned rounds an instant down on a zone's wall clock. Below a day the clock's offset
 // stays what it is, from a day up it is the one at the start of the unit.
 func truncZoned(name string, micros int64, loc *time.Location) (int64, error) {
+	if !isFinite(micros) {
+		return micros, nil
+	}
 	u, err := truncUnit(name, tTimestampTZ)
-	if err != nil || micros == types.TimestampInfinity || micros == types.TimestampNegInfinity {
-		return micros, err
+	if err != nil {
+		return 0, err
 	}
 	local := types.ToLocal(loc, micros)
 	r, err := truncLocal(u, local)

@@ -59,13 +59,25 @@ func init() {
 
 func init() {
 	for _, t := range []types.Type{tDate, tTime, tTimeTZ, tTimestamp, tTimestampTZ, tInterval} {
-		f := extractOf(t)
+		f, of := extractOf(t), t
+		if t.Kind == types.Date {
+			of = tTimestamp // date_part of a date is that of its midnight
+		}
+		g := extractOf(of)
 		part := func(c *Ctx, a []types.Datum) (types.Datum, error) {
-			d, null, err := f(c, a[0].Str(), a[1])
+			v := a[1]
+			if t.Kind == types.Date {
+				m, err := dateTime(v.Int(), 0)
+				if err != nil {
+					return types.Null, err
+				}
+				v = types.NewInt(m)
+			}
+			d, null, err := g(c, a[0].Str(), v)
 			if err != nil || null {
 				return types.Null, err
 			}
-			return types.NewFloat(d.Float64()), nil
+			return types.NewFloat(partFloat(units[strings.ToLower(a[0].Str())], of, v, d)), nil
 		}
 		whole := func(c *Ctx, a []types.Datum) (types.Datum, error) {
 			d, null, err := f(c, a[0].Str(), a[1])
@@ -83,6 +95,33 @@ func init() {
 	}
 }
 
+// partFloat is date_part's double of what extract gives. PostgreSQL adds the parts up in
+// doubles, which the last digit shows.
+func partFloat(u unit, t types.Type, v types.Datum, d types.Decimal) float64 {
+	if !d.IsFinite() {
+		return d.Float64()
+	}
+	switch {
+	case u == unitSecond || u == unitMillis:
+		micros, _ := d.Mul(whole(1e6)).ToInt(types.Int8)
+		if u == unitMillis {
+			micros /= 1000
+			return float64(micros/1e6)*1000 + float64(micros%1e6)/1000
+		}
+		return float64(micros/1e6) + float64(micros%1e6)/1e6
+	case u == unitEpoch && t.Kind == types.TimeTZ:
+		w := v.W128()
+		return float64(int64(w.Lo))/1e6 + float64(w.Hi)
+	case u == unitEpoch && t.Kind == types.Interval:
+		i := types.IntervalOf(v.W128())
+		f := float64(i.Micros) / 1e6
+		f += 365.25 * 86400 * float64(i.Months/12)
+		f += 30 * 86400 * float64(i.Months%12)
+		return f + 86400*float64(i.Days)
+	}
+	return d.Float64()
+}
+
 // field is what extract gives: a number, or NULL.
 type field func(c *Ctx, name string, v types.Datum) (d types.Decimal, null bool, err error)
 
@@ -97,10 +136,16 @@ func extractOf(t types.Type) field {
 		null := false
 		switch t.Kind {
 		case types.Date:
-			if d, null, ok = infiniteField(u, v.Int()); !ok {
-				d, supported = dateField(u, v.Int())
-			} else if u <= unitHour || u >= unitZone {
-				supported, null = false, false
+			days := v.Int()
+			switch {
+			case u <= unitHour || u >= unitZone:
+				supported = false
+			case days == types.DateInfinity:
+				d, null, _ = infiniteField(u, types.TimestampInfinity)
+			case days == types.DateNegInfinity:
+				d, null, _ = infiniteField(u, types.TimestampNegInfinity)
+			default:
+				d, supported = dateField(u, days)
 			}
 		case types.Timestamp, types.TimestampTZ:
 			if d, null, ok = infiniteField(u, v.Int()); !ok {

@@ -16,7 +16,7 @@ func init() {
 		imm("quote_ident", sig(types.Text), tText, Fn1(quoteIdent)).total(),
 		imm("quote_literal", sig(types.Text), tText, Fn1(quoteLiteral)).total(),
 		stable("quote_literal", sig(types.AnyElement), tText, typed(func(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
-			return types.NewStr(quoteLiteral(types.Format(a[0], t[0], sessionText(c)))), nil
+			return types.NewStr(quoteLiteral(castText(c, a[0], t[0]))), nil
 		})),
 		imm("quote_nullable", sig(types.Text), tText, typed(quoteNullable)).nonStrict(),
 		stable("quote_nullable", sig(types.AnyElement), tText, typed(quoteNullable)).nonStrict(),
@@ -27,7 +27,15 @@ func quoteNullable(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types
 	if a[0].IsNull() {
 		return types.NewStr("NULL"), nil
 	}
-	return types.NewStr(quoteLiteral(types.Format(a[0], t[0], sessionText(c)))), nil
+	return types.NewStr(quoteLiteral(castText(c, a[0], t[0]))), nil
+}
+
+// castText is d::text, which differs from d's output for booleans.
+func castText(c *Ctx, d types.Datum, t types.Type) string {
+	if t.Kind == types.Bool {
+		return map[bool]string{true: "true", false: "false"}[d.Bool()]
+	}
+	return types.Format(d, t, sessionText(c))
 }
 
 // quoteIdent quotes what would not read back as the same name: anything but lower-case letters,

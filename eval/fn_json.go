@@ -29,17 +29,17 @@ func init() {
 		b := n == "jsonb"
 		Register(
 			op("->", []types.Type{t, tText}, t, Row(jsonField(false))).total(),
-			op("->", []types.Type{t, tInt4}, t, Row(jsonElement(false))).total(),
+			op("->", []types.Type{t, tInt4}, t, Row(jsonElement(b, false))).total(),
 			op("->>", []types.Type{t, tText}, tText, Row(jsonField(true))).total(),
-			op("->>", []types.Type{t, tInt4}, tText, Row(jsonElement(true))).total(),
+			op("->>", []types.Type{t, tInt4}, tText, Row(jsonElement(b, true))).total(),
 			op("#>", []types.Type{t, tTextArray}, t, Row(jsonPath(false))).total(),
 			op("#>>", []types.Type{t, tTextArray}, tText, Row(jsonPath(true))).total(),
 			imm(n+"_extract_path", []types.Type{t, tText}, t, Row(jsonVariadicPath(false))).variadic(),
 			imm(n+"_extract_path_text", []types.Type{t, tText}, tText, Row(jsonVariadicPath(true))).variadic(),
 			imm(n+"_object_field", []types.Type{t, tText}, t, Row(jsonField(false))).total(),
 			imm(n+"_object_field_text", []types.Type{t, tText}, tText, Row(jsonField(true))).total(),
-			imm(n+"_array_element", []types.Type{t, tInt4}, t, Row(jsonElement(false))).total(),
-			imm(n+"_array_element_text", []types.Type{t, tInt4}, tText, Row(jsonElement(true))).total(),
+			imm(n+"_array_element", []types.Type{t, tInt4}, t, Row(jsonElement(b, false))).total(),
+			imm(n+"_array_element_text", []types.Type{t, tInt4}, tText, Row(jsonElement(b, true))).total(),
 			imm(n+"_array_length", []types.Type{t}, tInt4, Row(jsonArrayLength)),
 			imm(n+"_typeof", []types.Type{t}, tText, Fn1(func(s string) string { return jsonTypeof(s) })).total(),
 			imm(n+"_each", []types.Type{t}, j.each, jsonEach(n+"_each", b, false)),
@@ -219,8 +219,14 @@ func jsonField(text bool) Row {
 	}
 }
 
-func jsonElement(text bool) Row {
+// jsonElement is the element of an array; a jsonb scalar counts as an array of itself.
+func jsonElement(b, text bool) Row {
 	return func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+		if s := a[0].Str(); b && s != "" && s[0] != '{' && s[0] != '[' {
+			if n := a[1].Int(); n == 0 || n == -1 {
+				return jsonPart(s, text), nil
+			}
+		}
 		if v, ok := getItem(a[0].Str(), a[1].Int()); ok {
 			return jsonPart(v, text), nil
 		}

@@ -34,14 +34,20 @@ func init() {
 			case f < 0:
 				return -1
 			}
-			return f // 0 or NaN
+			return 0 // NaN too
+		})).total(),
+		imm("sign", sig(num), tNumeric, Fn1(func(d types.Decimal) types.Decimal {
+			if d.IsNaN() {
+				return d
+			}
+			return types.DecimalFromInt64(int64(d.Sign()))
 		})).total(),
 		imm("sqrt", sig(f8), tFloat8, Try1(floatSqrt)),
 		imm("sqrt", sig(num), tNumeric, Try1(types.Decimal.Sqrt)),
-		imm("cbrt", sig(f8), tFloat8, Fn1(math.Cbrt)).total(),
+		imm("cbrt", sig(f8), tFloat8, Fn1(libmCbrt)).total(),
 		imm("exp", sig(f8), tFloat8, Try1(exp)),
 		imm("exp", sig(num), tNumeric, Try1(types.Decimal.Exp)),
-		imm("ln", sig(f8), tFloat8, Try1(func(f float64) (float64, error) { return logarithm(f, math.Log) })),
+		imm("ln", sig(f8), tFloat8, Try1(func(f float64) (float64, error) { return logarithm(f, libmLog) })),
 		imm("ln", sig(num), tNumeric, Try1(types.Decimal.Ln)),
 		imm("div", sig(num, num), tNumeric, Try2(types.Decimal.Quo)),
 		imm("scale", sig(num), tInt4, intOrNull(func(d types.Decimal) (int64, bool) { return int64(d.Scale()), d.IsFinite() })).total(),
@@ -75,7 +81,7 @@ func init() {
 			imm(name, sig(num, num), tNumeric, Try2(types.Decimal.Pow)),
 		)
 	}
-	log10 := func(f float64) (float64, error) { return logarithm(f, math.Log10) }
+	log10 := func(f float64) (float64, error) { return logarithm(f, libmLog10) }
 	numLog10 := func(d types.Decimal) (types.Decimal, error) { return d.Log(types.DecimalFromInt64(10)) }
 	for _, name := range []string{"log", "log10"} {
 		Register(
@@ -102,7 +108,7 @@ func errInputRange() error {
 }
 
 func exp(f float64) (float64, error) {
-	r := math.Exp(f)
+	r := libmExp(f)
 	switch {
 	case math.IsInf(r, 0) && !math.IsInf(f, 0):
 		return 0, errFloatOverflow()

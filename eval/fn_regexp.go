@@ -480,6 +480,9 @@ func part(m []int, sub types.Datum) ([]int, error) {
 	if k < 0 {
 		return nil, errParameter("subexpr", k)
 	}
+	if k == 1 && len(m) == 2 {
+		return m, nil // without parentheses the match is its own first part
+	}
 	if m == nil || 2*k+1 >= int64(len(m)) || m[2*k] < 0 {
 		return nil, nil
 	}

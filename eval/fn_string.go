@@ -309,7 +309,7 @@ func overlay(s, by string, at, n int) (string, error) {
 func chr(i int64) (string, error) {
 	switch {
 	case i < 0:
-		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "character number must be positive")
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "character number must be positive")
 	case i == 0:
 		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
 	case i > utf8.MaxRune:

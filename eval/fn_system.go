@@ -246,6 +246,16 @@ func spellType(t types.Type, mod int64, given bool) string {
 			head, tail, _ := strings.Cut(t.String(), " ")
 			return fmt.Sprintf("%s(%d) %s", head, mod, tail)
 		}
+	case types.Interval:
+		// The low half is the precision, the high half a mask of the fields.
+		if mod >= 0 && mod>>16&0x7fff == 0x7fff && mod&0xffff != 0xffff {
+			return fmt.Sprintf("interval(%d)", mod&0xffff)
+		}
+	case types.Bool, types.Int2, types.Int4, types.Int8, types.Float4, types.Float8:
+	default:
+		if mod >= 0 {
+			return fmt.Sprintf("%s(%d)", t, mod)
+		}
 	}
 	return t.String()
 }

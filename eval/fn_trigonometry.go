@@ -28,35 +28,37 @@ func trigonometry() {
 	}
 	unit := func(x float64) bool { return x >= -1 && x <= 1 }
 	Register(
-		finite("sin", math.Sin), finite("cos", math.Cos), finite("tan", math.Tan),
-		finite("cot", func(x float64) float64 { return 1 / math.Tan(x) }),
-		within("asin", unit, math.Asin), within("acos", unit, math.Acos), plain("atan", math.Atan),
-		imm("atan2", sig(types.Float8, types.Float8), tFloat8, Fn2(math.Atan2)).total(),
-		imm("atan2d", sig(types.Float8, types.Float8), tFloat8, Fn2(func(y, x float64) float64 { return math.Atan2(y, x) / atan1 * 45 })).total(),
+		finite("sin", libmSin), finite("cos", libmCos), finite("tan", libmTan),
+		finite("cot", func(x float64) float64 { return 1 / libmTan(x) }),
+		within("asin", unit, libmAsin), within("acos", unit, libmAcos), plain("atan", libmAtan),
+		imm("atan2", sig(types.Float8, types.Float8), tFloat8, Fn2(libmAtan2)).total(),
+		imm("atan2d", sig(types.Float8, types.Float8), tFloat8, Fn2(func(y, x float64) float64 { return libmAtan2(y, x) / atan1 * 45 })).total(),
 		finite("sind", sind), finite("cosd", cosd), finite("tand", tand),
-		finite("cotd", func(x float64) float64 { return 1 / tand(x) }),
+		finite("cotd", cotd),
 		within("asind", unit, func(x float64) float64 { return asind(x) }),
 		within("acosd", unit, func(x float64) float64 { return acosd(x) }),
-		plain("atand", func(x float64) float64 { return math.Atan(x) / atan1 * 45 }),
-		imm("sinh", sig(types.Float8), tFloat8, Fn1(math.Sinh)).total(),
-		imm("cosh", sig(types.Float8), tFloat8, Fn1(math.Cosh)).total(),
-		plain("tanh", math.Tanh), plain("asinh", math.Asinh),
-		within("acosh", func(x float64) bool { return x >= 1 }, math.Acosh),
-		within("atanh", unit, math.Atanh),
+		plain("atand", func(x float64) float64 { return libmAtan(x) / atan1 * 45 }),
+		imm("sinh", sig(types.Float8), tFloat8, Fn1(libmSinh)).total(),
+		imm("cosh", sig(types.Float8), tFloat8, Fn1(libmCosh)).total(),
+		plain("tanh", libmTanh), plain("asinh", libmAsinh),
+		within("acosh", func(x float64) bool { return x >= 1 }, libmAcosh),
+		within("atanh", unit, libmAtanh),
 	)
 }
 
 // The functions in degrees are exact at multiples of 30 and 45 degrees: they divide by the
 // function's own value at such a point instead of converting to radians (float.c).
 var (
-	atan1 = math.Atan(1)
-	sin30 = math.Sin(30 * (math.Pi / 180))
-	cos60 = 1 - math.Cos(60*(math.Pi/180))
+	atan1 = libmAtan(1)
+	// Not a constant: the product must be rounded as it is for any other x.
+	perDegree = math.Pi / 180
+	sin30     = libmSin(30 * perDegree)
+	cos60     = 1 - libmCos(60*perDegree)
 )
 
 // sin0to30 and cos0to60 are exact at both ends.
-func sin0to30(x float64) float64 { return math.Sin(x*(math.Pi/180)) / sin30 / 2 }
-func cos0to60(x float64) float64 { return 1 - (1-math.Cos(x*(math.Pi/180)))/cos60/2 }
+func sin0to30(x float64) float64 { return libmSin(x*perDegree) / sin30 / 2 }
+func cos0to60(x float64) float64 { return 1 - (1-libmCos(x*perDegree))/cos60/2 }
 
 func sin0to90(x float64) float64 {
 	if x <= 30 {
@@ -100,7 +102,16 @@ func cosd(x float64) float64 {
 
 func tand(x float64) float64 {
 	r, s, c := quadrant(x)
-	t := s * c * (sin0to90(r) / cos0to90(r)) / (sin0to90(45) / cos0to90(45))
+	t := s * c * ((sin0to90(r) / cos0to90(r)) / (sin0to90(45) / cos0to90(45)))
+	if t == 0 {
+		return 0
+	}
+	return t
+}
+
+func cotd(x float64) float64 {
+	r, s, c := quadrant(x)
+	t := s * c * ((cos0to90(r) / sin0to90(r)) / (cos0to90(45) / sin0to90(45)))
 	if t == 0 {
 		return 0
 	}
@@ -112,9 +123,9 @@ func asind(x float64) float64 {
 		return -asind(-x)
 	}
 	if x <= 0.5 {
-		return math.Asin(x) / math.Asin(0.5) * 30
+		return libmAsin(x) / libmAsin(0.5) * 30
 	}
-	return 90 - math.Acos(x)/math.Acos(0.5)*60
+	return 90 - libmAcos(x)/libmAcos(0.5)*60
 }
 
 func acosd(x float64) float64 {
@@ -122,7 +133,7 @@ func acosd(x float64) float64 {
 		return 90 + asind(-x)
 	}
 	if x <= 0.5 {
-		return 90 - math.Asin(x)/math.Asin(0.5)*30
+		return 90 - libmAsin(x)/libmAsin(0.5)*30
 	}
-	return math.Acos(x) / math.Acos(0.5) * 60
+	return libmAcos(x) / libmAcos(0.5) * 60
 }
