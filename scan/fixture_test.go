@@ -14,6 +14,7 @@ import (
 
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -225,4 +226,14 @@ func TestFixtures(t *testing.T) {
 			}
 		})
 	}
+}
+
+func newTestBudget() *parquet.Budget { return parquet.NewBudget(nil) }
+
+func mustRead(tb testing.TB, path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }
