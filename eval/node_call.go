@@ -255,6 +255,8 @@ func relabels(from, to types.Type) bool {
 		}
 		t := asNumeric(from)
 		return t.Kind == types.Numeric && t.Fixed && t.Scale == to.Scale && t.Prec <= to.Prec
+	case types.Float8: // a real is kept as the float64 of the same value
+		return from.Kind == types.Float4 || from.Kind == types.Float8
 	case types.Text:
 		return from.Kind == types.Varchar || from.Kind == types.Text || from.Kind == types.Name
 	case types.Varchar:
