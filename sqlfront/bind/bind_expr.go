@@ -642,16 +642,37 @@ func (b *binder) quantified(lv *level, e *ast.Quantified) plan.Expr {
 		r = b.coerce(r, types.ArrayOf(res.Args[1]), plan.Implicit)
 	}
 	// A constant array is a list, which scans prune by.
-	if c, ok := r.(*plan.Const); ok && !c.Value.IsNull() && c.Typ.Kind == types.Array && c.Typ.Elem().Kind != types.Array &&
-		res.Args[0].Equal(res.Args[1]) {
+	if list, ok := b.constElems(r); ok && res.Args[0].Equal(res.Args[1]) {
 		switch {
 		case e.Op == "=" && !e.All:
-			return &plan.InList{X: l, List: c.Value.List()}
+			return &plan.InList{X: l, List: list}
 		case (e.Op == "<>" || e.Op == "!=") && e.All:
-			return &plan.InList{X: l, List: c.Value.List(), Negate: true}
+			return &plan.InList{X: l, List: list, Negate: true}
 		}
 	}
 	return b.quantifiedCall(res.Func, l, r, e.All, e.Pos)
+}
+
+// constElems lists the elements of a constant one-dimensional array.
+func (b *binder) constElems(x plan.Expr) ([]types.Datum, bool) {
+	t := x.Type()
+	if t.Kind != types.Array || t.Elem().Kind == types.Array {
+		return nil, false
+	}
+	switch x := x.(type) {
+	case *plan.Const:
+		return x.Value.List(), !x.Value.IsNull()
+	case *plan.ArrayExpr:
+		list := make([]types.Datum, len(x.Elems))
+		for i, e := range x.Elems {
+			if !b.isConst(e) {
+				return nil, false
+			}
+			list[i] = b.evaluate(e, b.posOf(e))
+		}
+		return list, true
+	}
+	return nil, false
 }
 
 // ---- conditionals ----

@@ -198,6 +198,9 @@ func (s *selectState) setsInGroups() map[*setCall]bool {
 // projectSets adds the columns of set functions, stage by stage: those of one stage run in lock
 // step, and a set function inside another's arguments is of an earlier stage.
 func (s *selectState) projectSets(n plan.Node, which func(*setCall) bool) plan.Node {
+	if len(s.setCalls) == 0 {
+		return n
+	}
 	for stage := 1; ; stage++ {
 		p := &plan.ProjectSet{Input: n, Exprs: passing(n.Columns())}
 		more := false

@@ -409,3 +409,62 @@ select m -> 'a', m ->> 'a' from t
 select pg_catalog.lower('X')
 select (1,2) = (select 1), (1,2) = (select 1,2,3)
 select (a, b) < (select a, x from u limit 1) from t
+-- more of what clients write
+select * from (values (1, 'a'), (2, 'b')) as v(x, y) join t on t.a = v.x
+select x.column1 from (values (1)) x
+select a, b from t where (a, b) in (values (1, 'x'), (2, 'y'))
+select a from t where a = any(array[1, 2, 3]) and b <> all(array['x', 'y'])
+select (array_agg(a order by ts))[1], array_length(arr, 1), cardinality(arr), a || arr, arr || array[1] from t group by a, arr
+select date_trunc('month', ts)::date as month, count(*) from t group by 1 order by 1
+select ts::date, ts::time, ts + interval '1 hour' * 2, extract(dow from ts), ts - '2020-01-01' from t
+select count(*) filter (where a > 1) * 100.0 / nullif(count(*), 0) as pct from t
+select a from t where exists (select from u where u.a = t.a)
+select from t
+select count(t), count(t.*) from t
+select coalesce(sum(a), 0), coalesce(b, 'none'), coalesce(null, null) from t group by b
+select case when a > 1 then 'x'::varchar(3) else b end, case when a > 1 then 1 when a > 2 then 2.5 else 3::bigint end from t
+select concat(a, b, null), concat_ws(',', a, b), format('%s', a), length(b), left(b, 2), split_part(b, '-', 1), replace(b, 'a', 'b') from t
+select a::text || b, 'x' || a, a || 'x' from t
+select 1 < 1.5, 1::smallint + 1, 2147483647 + 1::bigint, 1 - 1.0, 3 / 2.0, 7 % 3, -a, +a, @ a, |/ 4.0 from t
+select b is not null and a is null or not (a > 1) from t
+select now()::timestamp, current_timestamp::date, localtimestamp
+select t1.a from t t1, t t2 where t1.a = t2.a and t1.b < t2.b
+select t1.*, t2.a as a2 from t t1 join t t2 using (a, b)
+select a, row_number() over (partition by b order by a desc nulls last) as rn from t where a in (select max(a) from t group by b)
+select * from (select a, rank() over (order by c) r from t) q where r <= 3
+select sum(a) over (partition by b) / sum(a) over (), ntile(4) over (order by a), lag(a, 1, 0) over w, lead(b) over w, nth_value(a, 2) over w, percent_rank() over w from t window w as (order by ts)
+select b, sum(a), grouping(b) g from t group by rollup (b) having grouping(b) = 0 or sum(a) > 10 order by grouping(b), b nulls first
+select (select count(*) from u where u.a = t.a) as n from t order by n desc, t.b
+select a, (select array_agg(u.x order by u.x) from u where u.a = t.a) from t
+select t.a from t left join u on u.a = t.a and u.x = 'y' where u.a is null
+select max(a), min(b) from t where b > (select min(x) from u) group by c having max(a) > all (select a from u)
+select 'abc' like 'a%', 'abc' ~ '^a', regexp_replace(b, 'a', 'b', 'g'), substring(b from '[0-9]+'), substring(b, 1, 2) from t
+select json_build_object('a', a), to_jsonb(a), row_to_json(t) from t
+select distinct b, c from t order by c, b limit 5 offset 1
+select a from t union all (select a from u order by a limit 1) order by 1
+select a, null as n from t union all select a, x from u
+select 1 as x union all select 2 order by x desc
+select count(*) from (select 1 from t limit 10) q
+select u.d + 1, u.d - u.d, u.d + interval '1 day', u.d > now(), u.d between '2020-01-01' and '2020-12-31', extract(year from u.d) from u
+select 1::text::int::numeric(10,2), cast('1' as bigint), '{"a":1}'::jsonb, '1 day'::interval, 'a'::name, 1::bool, true::int
+select a from t where b = 1
+select a from t where a like 'x'
+select a from t where ts = 1
+select a + ts from t
+select b + 1 from t
+select sum(ts) from t
+select d - 'x' from u
+select upper(b, 1) from t
+select a from t order by nosuch
+select a from t group by nosuch
+select t.a from t group by t.b
+select u.a from t
+select a, sum(a) over (partition by nosuch) from t
+select a from t where a = (select 1, 2)
+select * from (select a from t) as q where b = 1
+select case when true then array[1] else 1 end
+select array[1, array[2]]
+select 1 union select array[1]
+select 1 in ('a', 'b')
+select a in ('1', '2') from t
+select 1 where 1
