@@ -168,6 +168,17 @@ func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds f
 		return nameds(in)
 	}
 	switch n := n.(type) {
+	case *Write:
+		m := *n
+		opt := func(e Expr) Expr {
+			if e == nil {
+				return nil
+			}
+			return f(e)
+		}
+		m.Action, m.File, m.Pos, m.RowID = opt(n.Action), opt(n.File), opt(n.Pos), opt(n.RowID)
+		m.Row, m.Returning = list(n.Row), ret(n.Returning)
+		return &m
 	case *Insert:
 		m := *n
 		m.Returning = ret(n.Returning)

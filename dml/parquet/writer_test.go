@@ -63,7 +63,9 @@ func randomDatum(r *rand.Rand, f *lake.Field) types.Datum {
 	if !f.Required && r.Intn(6) == 0 {
 		return types.Null
 	}
-	str := func() string { return strings.Repeat(string(rune('a'+r.Intn(5))), r.Intn(9)) + []string{"", "é", "zz"}[r.Intn(3)] }
+	str := func() string {
+		return strings.Repeat(string(rune('a'+r.Intn(5))), r.Intn(9)) + []string{"", "é", "zz"}[r.Intn(3)]
+	}
 	switch f.Iceberg {
 	case "int":
 		return types.NewInt(int64(int32(r.Uint32())) >> r.Intn(32))

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Runs the 22 TPC-H queries in lhsql and in DuckDB on the same Iceberg data files, alternating,
+compares the answers and prints median times.
+
+usage: compare.py WAREHOUSE DSN [--runs N] [--queries 1,6] [--threads N] [--no-times]
+
+WAREHOUSE is what load.py made, DSN a running `lhsql serve --warehouse WAREHOUSE`. DuckDB reads
+the tables' Parquet files as PyIceberg lists them, with the same number of threads.
+"""
+import argparse
+import decimal
+import os
+import statistics
+import sys
+import time
+
+import duckdb
+import psycopg
+from pyiceberg.catalog.sql import SqlCatalog
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
+
+
+def duck(warehouse, threads):
+    con = duckdb.connect()
+    con.execute(f"SET threads = {threads}")
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=f"file://{warehouse}")
+    for t in TABLES:
+        files = [f.file.file_path.removeprefix("file://") for f in catalog.load_table(f"tpch.{t}").scan().plan_files()]
+        con.execute(f"CREATE VIEW {t} AS SELECT * FROM read_parquet({files!r}, hive_partitioning = false)")
+    return con
+
+
+def same(a, b):
+    if a == b:
+        return True
+    try:
+        x, y = decimal.Decimal(str(a)), decimal.Decimal(str(b))
+    except decimal.InvalidOperation:
+        return False
+    # DuckDB divides in double precision.
+    return abs(x - y) <= max(abs(x), abs(y)) * decimal.Decimal("1e-9") + decimal.Decimal("1e-12")
+
+
+def clean(v):
+    return v.strip() if isinstance(v, str) else v
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("warehouse")
+    p.add_argument("dsn")
+    p.add_argument("--runs", type=int, default=5)
+    p.add_argument("--queries", default="")
+    p.add_argument("--threads", type=int, default=2)
+    a = p.parse_args()
+    warehouse = os.path.abspath(a.warehouse)
+    con = duck(warehouse, a.threads)
+    pg = psycopg.connect(a.dsn, autocommit=True)
+    pg.execute("SET search_path = tpch")
+    pg.execute(f"SET lhsql.workers = {a.threads}")
+    version = pg.execute("SELECT version()").fetchone()[0]
+    print(f"DuckDB {duckdb.__version__}, {version}; {a.threads} threads, medians of {a.runs} alternating runs")
+    wanted = [int(q) for q in a.queries.split(",") if q] or range(1, 23)
+    bad, ratios = 0, []
+    for q in wanted:
+        sql = open(f"{HERE}/queries/q{q:02d}.sql").read()
+        ours, theirs, rows, want = [], [], None, None
+        try:
+            for _ in range(a.runs):
+                t = time.perf_counter()
+                want = con.execute(sql).fetchall()
+                theirs.append(time.perf_counter() - t)
+                t = time.perf_counter()
+                rows = pg.execute(sql).fetchall()
+                ours.append(time.perf_counter() - t)
+        except psycopg.Error as e:
+            print(f"q{q:02d}  FAILED  {e}")
+            bad += 1
+            continue
+        ok = len(rows) == len(want) and all(same(clean(x), clean(y)) for r, w in zip(rows, want) for x, y in zip(r, w))
+        bad += not ok
+        m, d = statistics.median(ours), statistics.median(theirs)
+        ratios.append(d / m)
+        print(f"q{q:02d}  {'equal' if ok else 'DIFFERENT'}  lhsql {m * 1000:8.1f} ms  DuckDB {d * 1000:8.1f} ms  ratio {d / m:5.2f}", flush=True)
+        if not ok:
+            for r, w in list(zip(rows, want))[:3]:
+                print("   ours ", r, "\n   duck ", w)
+    if ratios:
+        print(f"geometric mean of the ratios: {statistics.geometric_mean(ratios):.2f}")
+    sys.exit(bad > 0)
+
+
+main()

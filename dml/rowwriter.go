@@ -1,0 +1,219 @@
+package dml
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/dml/parquet"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// RowWriter writes whole rows of the target into data files, fanned out by partition. For one
+// goroutine; the files that it finished are in Files after Close.
+type RowWriter struct {
+	sink  *Sink
+	ctx   context.Context
+	part  *partitioner
+	open  map[string]*openFile
+	sels  map[string][]uint16
+	order []*partition // partitions of the batch under way
+	tick  int64
+	Files []*lake.DataFile
+	rows  int64
+}
+
+// openFile is a data file under way.
+type openFile struct {
+	part *partition
+	path string
+	out  lake.Writer
+	w    *parquet.Writer
+	used int64 // tick of the last write
+}
+
+// maxOpen bounds the files that one writer keeps open; writing into 10,000 partitions closes the
+// least recently used and later begins another file for its partition.
+const maxOpen = 128
+
+// Writer makes a RowWriter; many may work at once.
+func (s *Sink) Writer(ctx context.Context) (*RowWriter, error) {
+	p, err := newPartitioner(s.spec, s.schema)
+	if err != nil {
+		return nil, err
+	}
+	return &RowWriter{sink: s, ctx: ctx, part: p, open: map[string]*openFile{}, sels: map[string][]uint16{}}, nil
+}
+
+// Write adds the rows of b, whose columns are the schema's fields in order (then the row id and
+// its sequence number where the sink has lineage).
+func (w *RowWriter) Write(b *vec.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	w.tick++
+	w.rows += int64(b.Len())
+	if len(w.part.fields) == 0 {
+		return w.to(&partition{}, b)
+	}
+	w.order = w.order[:0]
+	add := func(i int) {
+		p := w.part.of(b.Cols, i)
+		s := w.sels[p.key]
+		if len(s) == 0 {
+			w.order = append(w.order, p)
+		}
+		w.sels[p.key] = append(s, uint16(i))
+	}
+	if b.Sel != nil {
+		for _, i := range b.Sel {
+			add(int(i))
+		}
+	} else {
+		for i := 0; i < b.Rows; i++ {
+			add(i)
+		}
+	}
+	for _, p := range w.order {
+		sel := w.sels[p.key]
+		if err := w.to(p, &vec.Batch{Cols: b.Cols, Sel: sel, Rows: b.Rows}); err != nil {
+			return err
+		}
+		w.sels[p.key] = sel[:0]
+	}
+	if len(w.sels) > maxMemo {
+		clear(w.sels)
+	}
+	return w.relieve()
+}
+
+// to writes rows of one partition.
+func (w *RowWriter) to(p *partition, b *vec.Batch) error {
+	f := w.open[p.key]
+	if f == nil {
+		if len(w.open) >= maxOpen {
+			if err := w.closeOldest(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if f, err = w.begin(p); err != nil {
+			return err
+		}
+		w.open[p.key] = f
+	}
+	f.used = w.tick
+	if err := f.w.Write(b); err != nil {
+		return err
+	}
+	if f.w.Size() >= w.sink.opt.target {
+		delete(w.open, p.key)
+		return w.finish(f)
+	}
+	return nil
+}
+
+func (w *RowWriter) begin(p *partition) (*openFile, error) {
+	dir := w.sink.dataDir
+	if p.dir != "" {
+		dir += "/" + p.dir
+	}
+	path := fmt.Sprintf("%s/%05d-%s.parquet", dir, w.sink.next.Add(1)-1, uuid.NewString())
+	out, err := w.sink.fs.CreateStream(w.ctx, w.sink.table.Resolve(path))
+	if err != nil {
+		return nil, sqlerr.Wrap(err, sqlerr.IOError, "creating data file %s", path)
+	}
+	pw, err := parquet.NewWriter(out, w.sink.fields, w.sink.opt.Options)
+	if err != nil {
+		out.Abort()
+		return nil, err
+	}
+	return &openFile{part: p, path: path, out: out, w: pw}, nil
+}
+
+// finish ends a file and lists it.
+func (w *RowWriter) finish(f *openFile) error {
+	d, err := f.w.Close()
+	if err != nil {
+		f.out.Abort()
+		return writeError(err, f.path)
+	}
+	if err := f.out.Commit(w.ctx); err != nil {
+		return writeError(err, f.path)
+	}
+	d.Path, d.Content, d.Partition = f.path, lake.Data, f.part.values
+	if w.sink.spec != nil {
+		d.SpecID = w.sink.spec.ID
+	}
+	if w.sink.sorted {
+		d.SortOrderID = w.sink.table.DefaultSortOrder().ID
+	}
+	w.Files = append(w.Files, d)
+	w.sink.wrote(d)
+	return nil
+}
+
+func writeError(err error, path string) error {
+	return sqlerr.Wrap(err, sqlerr.IOError, "writing %s", path)
+}
+
+// relieve flushes the fullest files while more is buffered than the writer may hold.
+func (w *RowWriter) relieve() error {
+	for {
+		var total int64
+		var fullest *openFile
+		for _, f := range w.open {
+			n := f.w.Buffered()
+			total += n
+			if fullest == nil || n > fullest.w.Buffered() {
+				fullest = f
+			}
+		}
+		if total <= w.sink.buffer || fullest == nil {
+			return nil
+		}
+		if err := fullest.w.Flush(); err != nil {
+			return writeError(err, fullest.path)
+		}
+	}
+}
+
+func (w *RowWriter) closeOldest() error {
+	var key string
+	var oldest *openFile
+	for k, f := range w.open {
+		if oldest == nil || f.used < oldest.used {
+			key, oldest = k, f
+		}
+	}
+	delete(w.open, key)
+	return w.finish(oldest)
+}
+
+// Close finishes the open files, in order of their partitions so that runs are alike.
+func (w *RowWriter) Close() error {
+	keys := make([]string, 0, len(w.open))
+	for k := range w.open {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		f := w.open[k]
+		delete(w.open, k)
+		if err := w.finish(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Abort drops the open files; finished ones are the sink's to remove.
+func (w *RowWriter) Abort() {
+	for k, f := range w.open {
+		f.out.Abort()
+		delete(w.open, k)
+	}
+}

@@ -1,0 +1,54 @@
+package plan
+
+import "github.com/lhsql/lhsql/lake"
+
+// RowAction says what a row of a Write's input does to the target.
+type RowAction int32
+
+const (
+	ActNothing RowAction = iota
+	ActInsert
+	ActUpdate // the row at the address becomes the new row
+	ActDelete
+)
+
+// Write is a write statement lowered by dml: its input's rows say what happens to which row of
+// the target. exec runs it: new rows become data files, addresses become deletes or rewritten
+// files, and one commit publishes both. Its output is Returning's, made after the commit.
+type Write struct {
+	Target    WriteTarget
+	Statement string // "INSERT", "UPDATE", …: for provenance and the command tag
+	Input     Node
+	// Action is an int4 RowAction over Input; nil: every row does Fixed.
+	Action Expr
+	Fixed  RowAction
+	// File, Pos and, with row lineage, RowID address the row that ActUpdate and ActDelete act on;
+	// nil for statements that only insert.
+	File, Pos, RowID Expr
+	// Row is the new row of ActInsert and ActUpdate, in the order of Target.Schema's fields; nil
+	// for statements that only delete.
+	Row       []Expr
+	Returning []Named
+	// Once: a target row that is acted on twice is error 21000 (MERGE). Else the first action
+	// counts (UPDATE … FROM, DELETE … USING).
+	Once bool
+	// CopyOnWrite rewrites the files that hold changed rows; else deletes are written beside them.
+	CopyOnWrite bool
+	Overwrite   bool // INSERT OVERWRITE
+	Static      []StaticPartition
+
+	// Filled by the planner. Drop are files of which every row is deleted: they need not be read.
+	Drop []FileTask
+	// Conflicts tells whether a file could hold rows that the statement's read of the target
+	// matches; nil: every file could.
+	Conflicts func(*lake.DataFile) bool
+}
+
+func (n *Write) Columns() []Column { return named(n.Returning) }
+func (n *Write) Inputs() []Node    { return []Node{n.Input} }
+func (n *Write) WithInputs(in ...Node) Node {
+	m := *n
+	m.Input = in[0]
+	return &m
+}
+func (*Write) node() {}
