@@ -159,7 +159,7 @@ func TestEquivalence(t *testing.T) {
 	}
 	applies := 0
 	start := time.Now()
-	for i := 0; i < rounds && !t.Failed() && time.Since(start) < 20*time.Second; i++ {
+	for i := 0; i < rounds && !t.Failed() && time.Since(start) < 6*time.Second; i++ {
 		applies += equivalent(t, seed+int64(i))
 	}
 	t.Logf("%d plans compared, %d kept an Apply", compared, applies)
@@ -189,9 +189,10 @@ func equivalent(t *testing.T, seed int64) (applies int) {
 		if took := time.Since(start); took > 2*time.Second {
 			t.Errorf("seed %d without %q: planning took %v", seed, disable, took)
 		}
+		o.work = 0
 		got, err := o.run(m)
 		if err != nil {
-			if strings.Contains(err.Error(), "more than one row") {
+			if e := err.Error(); e == "more than one row" || e == "too long" {
 				continue // a subquery under OR or CASE that need not have been evaluated
 			}
 			t.Errorf("seed %d without %q: %v", seed, disable, err)

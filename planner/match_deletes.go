@@ -113,15 +113,20 @@ func (x *deleteIndex) add(d *lake.DataFile) {
 }
 
 // onlyFile is the one data file that position deletes cover, if they say so: by name, or by
-// equal bounds of file_path. Bounds that may be truncated name nothing, but a truncated pair
-// differs: the upper one is raised.
+// equal bounds of file_path. Bounds that may be cut short name nothing; a whole path ends as
+// data files do.
 func onlyFile(d *lake.DataFile) string {
 	if d.ReferencedFile != "" {
 		return d.ReferencedFile
 	}
 	lo, hi := d.Lower[filePathField], d.Upper[filePathField]
-	if len(lo) > 0 && string(lo) == string(hi) {
-		return string(lo)
+	if string(lo) != string(hi) {
+		return ""
+	}
+	for _, end := range []string{".parquet", ".avro", ".orc"} {
+		if strings.HasSuffix(string(lo), end) {
+			return string(lo)
+		}
 	}
 	return ""
 }

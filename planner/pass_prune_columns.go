@@ -52,6 +52,8 @@ func needed(n plan.Node, req plan.ColSet) plan.Node {
 		all := req.Union(ownCols(n))
 		all.AddAll(plan.Free(n.Right))
 		return n.WithInputs(needed(n.Left, all), needed(n.Right, all))
+	case *plan.Write:
+		return n.WithInputs(needed(n.Input, ownCols(n)))
 	case *plan.Filter, *plan.Sort, *plan.Limit:
 		return n.WithInputs(needed(n.Inputs()[0], req.Union(ownCols(n))))
 	case *plan.Distinct:

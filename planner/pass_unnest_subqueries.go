@@ -230,17 +230,13 @@ func (u *unnester) value(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node
 	case plan.AllSubquery:
 		// x op ALL q  =  NOT (NOT (x op c) ANY), NULLs included.
 		mark := u.env.column("all", types.T(types.Bool))
-		on := simplifyNot(&plan.Not{X: allTest(s, p)})
+		on := simplifyNot(&plan.Not{X: anyTest(s, p)})
 		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, On: on, Mark: mark}, &plan.Not{X: plan.ColOf(mark)}, nil
 	case plan.ArraySubquery:
 		return u.array(in, s, p)
 	}
 	return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "this form of subquery is not supported")
 }
-
-// allTest is the condition that every row must meet; for rows = needs all members equal, <>
-// one that differs, as anyTest has it.
-func allTest(s *plan.Subquery, p plan.Node) plan.Expr { return anyTest(s, p) }
 
 // array is ARRAY(q): array_agg in q's order. An empty q gives an empty array, not NULL.
 func (u *unnester) array(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node, plan.Expr, error) {

@@ -57,6 +57,7 @@ type Pass struct {
 
 // Passes is the planner. Order matters: what stands above makes what is below possible.
 var Passes = []Pass{
+	{Name: "lower_writes", Run: lowerWrites, Required: true},
 	{Name: "parameters", Run: substituteParams, Required: true},
 	{Name: "fold", Run: foldConstants},
 	{Name: "simplify", Run: simplifyPredicates},
@@ -70,6 +71,7 @@ var Passes = []Pass{
 	{Name: "simplify_again", Run: simplifyPredicates},
 	{Name: "prune_columns", Run: pruneColumns},
 	{Name: "prune_files", Run: pruneFiles, Required: true},
+	{Name: "write_files", Run: writeFiles},
 	{Name: "metadata_aggregates", Run: metadataAggregates},
 	{Name: "order_joins", Run: orderJoins},
 	{Name: "choose_joins", Run: chooseJoins, Required: true},

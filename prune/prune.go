@@ -114,14 +114,3 @@ func (p *Predicate) test(s Stats, residual bool) (Verdict, plan.Expr) {
 	}
 	return Some, plan.AndOf(rest...)
 }
-
-// Useful tells whether any part of the predicate can be proven or refuted from statistics at
-// all; if not, testing is a waste.
-func (p *Predicate) Useful() bool {
-	for _, c := range p.conj {
-		if c.mask != nil {
-			return true
-		}
-	}
-	return false
-}

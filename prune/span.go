@@ -2,7 +2,6 @@ package prune
 
 import (
 	"math"
-	"strings"
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/plan"
@@ -231,15 +230,4 @@ func compareDay(day, micros int64) int {
 		return 1
 	}
 	return 0
-}
-
-// equalDatum tells whether two bounds are one, for memos and singletons.
-func equalDatum(a, b types.Datum) bool {
-	if a.Form() != b.Form() {
-		return false
-	}
-	if a.Form() == types.FormStr {
-		return strings.Compare(a.Str(), b.Str()) == 0
-	}
-	return a.W128() == b.W128()
 }

@@ -137,12 +137,31 @@ func decodeBounds(lc layoutColumn, lower, upper []byte) (lo, hi types.Datum, ok 
 			hi = types.Null
 		}
 	}
+	hi = raised(lc.typ, hi)
 	if lok && hok {
 		if cmp := comparer(lc.typ, lc.typ); cmp == nil || cmp(lo, hi) > 0 {
 			return types.Null, types.Null, false
 		}
 	}
 	return lo, hi, lok || hok
+}
+
+// truncation is the length at which writers cut string bounds by default.
+const truncation = 16
+
+// raised allows for writers that cut an upper bound without raising its last character: a
+// bound as long as a cut one also covers what begins with it.
+func raised(t types.Type, hi types.Datum) types.Datum {
+	if hi.Form() != types.FormStr || len(hi.Str()) < truncation {
+		return hi
+	}
+	switch {
+	case plainText(t):
+		return types.NewStr(hi.Str() + "\U0010ffff")
+	case t.Kind == types.Bytea:
+		return types.NewStr(hi.Str() + "\xff\xff\xff\xff\xff\xff\xff\xff")
+	}
+	return hi
 }
 
 // intersect gives the tighter of two pairs of bounds; a contradiction proves nothing.
