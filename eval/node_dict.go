@@ -168,7 +168,7 @@ func rowsOf(v *vec.Vector) int {
 // window makes n.batch show the values [from, to) of d.
 func (n *dictNode) window(d *vec.Vector, from, to int) {
 	n.values = *d
-	n.values.Valid = nil
+	n.values.Valid, n.values.DictID = nil, 0 // a part is not the whole
 	switch d.Form {
 	case types.FormBool:
 		n.values.Bools = d.Bools[from:to]
