@@ -264,7 +264,7 @@ func floatPower(a, b float64) (float64, error) {
 	case math.IsInf(a, -1) && b != math.Floor(b):
 		return 0, sqlerr.New(sqlerr.InvalidPower, "a negative number raised to a non-integer power yields a complex result")
 	}
-	r := math.Pow(a, b)
+	r := libmPow(a, b)
 	if math.IsInf(a, 0) || math.IsInf(b, 0) {
 		return r, nil
 	}

@@ -407,6 +407,9 @@ func (c *candidate) resolve(args []types.Type) (Resolved, error) {
 	}
 	for i, a := range args {
 		r.Args[i] = becomes(a, c.args[i], elem)
+		if c.f.Kind == plan.SetFunc && c.args[i].Kind == types.Numeric {
+			r.Args[i] = tNumeric // a SetKernel sees values without their types: one form only
+		}
 	}
 	switch r.Ret.Kind {
 	case types.AnyElement, types.AnyNonArray:
