@@ -77,6 +77,7 @@ type region struct {
 	// uses[i] is the set of leaves that terms[i] reads, as bits.
 	uses []uint64
 	sels []float64 // guessed selectivity of each term
+	keys []bool    // whether a hash join can use the term
 }
 
 // sub is the best known way to join a set of leaves.
@@ -86,12 +87,15 @@ type sub struct {
 	right      *sub
 	leaf       int
 	rows, cost float64
+	one        bool // surely at most one row
 }
 
 func (r *region) prepare() {
-	r.uses, r.sels = make([]uint64, len(r.terms)), make([]float64, len(r.terms))
+	n := len(r.terms)
+	r.uses, r.sels, r.keys = make([]uint64, n), make([]float64, n), make([]bool, n)
 	for i, t := range r.terms {
 		r.sels[i] = r.est.joinSelectivity(t)
+		_, _, r.keys[i] = keyPair(t)
 		cols := plan.ExprCols(t)
 		for j, l := range r.leaves {
 			if cols.Intersects(plan.SetOf(l.Columns())) {
@@ -112,37 +116,41 @@ func (r *region) between(a, b uint64) []plan.Expr {
 	return out
 }
 
-// crossPenalty makes a product without a condition a last resort.
-const crossPenalty = 1e3
+// crossPenalty makes a join without a hash key a last resort. A guess that a side has one row
+// is no excuse, as guesses are wrong by factors: only a side that cannot have two rows is.
+const (
+	crossPenalty = 1e3
+	minLoop      = 1e6
+)
 
 // price gives the rows and the cost of joining a and b. It runs for every pair of subsets, so
 // it allocates nothing.
 func (r *region) price(a, b *sub) (rows, cost float64) {
 	rows = a.rows * b.rows
-	joined := false
+	hashed := false
 	both := a.set | b.set
 	for i, u := range r.uses {
 		if u&^both == 0 && u&^a.set != 0 && u&^b.set != 0 {
 			rows *= r.sels[i]
-			joined = true
+			hashed = hashed || r.keys[i]
 		}
 	}
 	rows = math.Max(rows, 1)
 	// Each row that leaves costs once, each row hashed costs as well.
 	cost = a.cost + b.cost + rows + math.Min(a.rows, b.rows)
-	if !joined && a.rows > 1.5 && b.rows > 1.5 {
-		cost += rows * crossPenalty
+	if !hashed && !a.one && !b.one {
+		cost += (a.rows*b.rows + minLoop) * crossPenalty
 	}
 	return rows, cost
 }
 
 func (r *region) join(a, b *sub) *sub {
 	rows, cost := r.price(a, b)
-	return &sub{set: a.set | b.set, left: a, right: b, rows: rows, cost: cost}
+	return &sub{set: a.set | b.set, left: a, right: b, rows: rows, cost: cost, one: a.one && b.one}
 }
 
 func (r *region) single(i int) *sub {
-	return &sub{set: 1 << (i % 64), leaf: i, rows: math.Max(1, r.est.of(r.leaves[i]))}
+	return &sub{set: 1 << (i % 64), leaf: i, rows: math.Max(1, r.est.of(r.leaves[i])), one: atMostOneRow(r.leaves[i])}
 }
 
 // exhaustive is dynamic programming over subsets.
