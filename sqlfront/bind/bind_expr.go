@@ -526,7 +526,7 @@ func (b *binder) in(lv *level, e *ast.In) plan.Expr {
 		consts = consts && b.isConst(list[i])
 	}
 	if consts {
-		if in := b.inList(x, list, e); in != nil {
+		if in := b.inList(x, list, e.Negate); in != nil {
 			return in
 		}
 	}
@@ -549,7 +549,7 @@ func (b *binder) in(lv *level, e *ast.In) plan.Expr {
 }
 
 // inList is X IN (constants) in one common type, if there is one with an = of its own.
-func (b *binder) inList(x plan.Expr, list []plan.Expr, e *ast.In) plan.Expr {
+func (b *binder) inList(x plan.Expr, list []plan.Expr, negate bool) plan.Expr {
 	ts := []types.Type{x.Type()}
 	for _, m := range list {
 		ts = append(ts, m.Type())
@@ -564,12 +564,56 @@ func (b *binder) inList(x plan.Expr, list []plan.Expr, e *ast.In) plan.Expr {
 		}
 		t = res.Args[0]
 	}
-	in := &plan.InList{X: b.coerce(x, t, plan.Implicit), Negate: e.Negate, List: make([]types.Datum, len(list))}
+	values := make([]types.Datum, len(list))
 	for i, m := range list {
 		pos := b.posOf(m)
-		in.List[i] = b.evaluate(b.coerce(m, t, plan.Implicit), pos)
+		values[i] = b.evaluate(b.coerce(m, t, plan.Implicit), pos)
 	}
-	return in
+	if own, ok := exactly(x.Type(), values, t); ok {
+		return &plan.InList{X: x, List: own, Negate: negate}
+	}
+	return &plan.InList{X: b.coerce(x, t, plan.Implicit), List: values, Negate: negate}
+}
+
+// exactly turns numbers of type t into the type of what they are compared with, so that a
+// column stays bare for pruning. A value that the type cannot hold equals none of its values
+// and drops out:
+//
+//	price IN (1.5, 2.005)   →   price IN (1.50)      for price numeric(10,2)
+//
+// unless nothing would be left: x IN () of a NULL x must still be NULL.
+func exactly(to types.Type, values []types.Datum, t types.Type) ([]types.Datum, bool) {
+	fixed := to.Kind == types.Numeric && to.Fixed
+	if to.Equal(t) || !fixed && !to.IsInteger() || t.Kind != types.Numeric && !t.IsInteger() {
+		return nil, false
+	}
+	var out []types.Datum
+	for _, v := range values {
+		if v.IsNull() {
+			out = append(out, v)
+			continue
+		}
+		d := types.DecimalOf(v, t)
+		if !d.IsFinite() {
+			continue
+		}
+		if to.IsInteger() {
+			if i, err := d.ToInt(to.Kind); err == nil && d.Cmp(types.DecimalFromInt64(i)) == 0 {
+				out = append(out, types.NewInt(i))
+			}
+			continue
+		}
+		w, err := d.Fit(to)
+		if err != nil || w.Cmp(d) != 0 {
+			continue
+		}
+		own, err := w.Datum(to)
+		if err != nil {
+			continue
+		}
+		out = append(out, own)
+	}
+	return out, len(out) > 0
 }
 
 // isConst tells whether x is a literal, or casts of one: it has its value without parameters.
@@ -642,35 +686,35 @@ func (b *binder) quantified(lv *level, e *ast.Quantified) plan.Expr {
 		r = b.coerce(r, types.ArrayOf(res.Args[1]), plan.Implicit)
 	}
 	// A constant array is a list, which scans prune by.
-	if list, ok := b.constElems(r); ok && res.Args[0].Equal(res.Args[1]) {
-		switch {
-		case e.Op == "=" && !e.All:
-			return &plan.InList{X: l, List: list}
-		case (e.Op == "<>" || e.Op == "!=") && e.All:
-			return &plan.InList{X: l, List: list, Negate: true}
+	negate := e.All && (e.Op == "<>" || e.Op == "!=")
+	if list, ok := b.constElems(r); ok && (negate || !e.All && e.Op == "=") && len(list) > 0 {
+		if in := b.inList(l, list, negate); in != nil {
+			return in
 		}
 	}
 	return b.quantifiedCall(res.Func, l, r, e.All, e.Pos)
 }
 
 // constElems lists the elements of a constant one-dimensional array.
-func (b *binder) constElems(x plan.Expr) ([]types.Datum, bool) {
+func (b *binder) constElems(x plan.Expr) ([]plan.Expr, bool) {
 	t := x.Type()
 	if t.Kind != types.Array || t.Elem().Kind == types.Array {
 		return nil, false
 	}
 	switch x := x.(type) {
 	case *plan.Const:
-		return x.Value.List(), !x.Value.IsNull()
+		var list []plan.Expr
+		for _, d := range x.Value.List() {
+			list = append(list, &plan.Const{Value: d, Typ: t.Elem()})
+		}
+		return list, !x.Value.IsNull()
 	case *plan.ArrayExpr:
-		list := make([]types.Datum, len(x.Elems))
-		for i, e := range x.Elems {
+		for _, e := range x.Elems {
 			if !b.isConst(e) {
 				return nil, false
 			}
-			list[i] = b.evaluate(e, b.posOf(e))
 		}
-		return list, true
+		return x.Elems, true
 	}
 	return nil, false
 }
