@@ -171,6 +171,8 @@ type avroFile struct {
 	codec  string
 	sync   []byte
 	rest   avroBuf
+	buf    bytes.Buffer // of the block that is being read
+	flate  io.ReadCloser
 }
 
 func openAvro(b []byte) (*avroFile, error) {
@@ -193,7 +195,7 @@ func openAvro(b []byte) (*avroFile, error) {
 	return f, err
 }
 
-// rows calls read once per record; read must consume exactly one.
+// rows calls read once per record; read must consume exactly one, and copy what it keeps.
 func (f *avroFile) rows(read func(r *avroBuf) error) error {
 	r := &f.rest
 	for len(r.b) > 0 {
@@ -231,14 +233,19 @@ func (f *avroFile) decompress(b []byte) ([]byte, error) {
 	case "", "null":
 		return b, nil
 	case "deflate":
-		return readBounded(flate.NewReader(bytes.NewReader(b)))
+		if f.flate == nil {
+			f.flate = flate.NewReader(bytes.NewReader(b))
+		} else if err := f.flate.(flate.Resetter).Reset(bytes.NewReader(b), nil); err != nil {
+			return nil, err
+		}
+		return f.readBounded(f.flate)
 	case "zstandard":
 		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAvroBlock))
 		if err != nil {
 			return nil, err
 		}
 		defer z.Close()
-		return readBounded(z)
+		return f.readBounded(z)
 	case "snappy": // each block ends in a CRC-32 of the plain bytes
 		if len(b) < 4 {
 			return nil, errAvro
@@ -252,10 +259,11 @@ func (f *avroFile) decompress(b []byte) ([]byte, error) {
 	return nil, fmt.Errorf("avro codec %q is not supported", f.codec)
 }
 
-func readBounded(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxAvroBlock+1))
-	if err == nil && len(b) > maxAvroBlock {
+func (f *avroFile) readBounded(r io.Reader) ([]byte, error) {
+	f.buf.Reset()
+	n, err := f.buf.ReadFrom(io.LimitReader(r, maxAvroBlock+1))
+	if err == nil && n > maxAvroBlock {
 		err = fmt.Errorf("avro block is larger than %d bytes", maxAvroBlock)
 	}
-	return b, err
+	return f.buf.Bytes(), err
 }

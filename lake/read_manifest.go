@@ -16,6 +16,8 @@ type manifestReader struct {
 	v1    bool
 
 	slab      []DataFile
+	values    []types.Datum // slab of partition tuples
+	bytes     []byte        // slab of bounds
 	nextRowID int64
 	rowIDs    bool
 	order     []int // partition record field → spec field, -1: none
@@ -47,9 +49,19 @@ func (r *manifestReader) newFile() *DataFile {
 	return f
 }
 
+func (r *manifestReader) tuple() []types.Datum {
+	n := len(r.spec.Fields)
+	if len(r.values) < n {
+		r.values = make([]types.Datum, 64*n)
+	}
+	t := r.values[:n:n]
+	r.values = r.values[n:]
+	return t
+}
+
 func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
 	e := Entry{Status: Added, SnapshotID: r.m.AddedSnapshotID, File: r.newFile()}
-	var seq, fileSeq *int64
+	seq, fileSeq := int64(-1), int64(-1) // not given: sequence numbers are never negative
 	for i := range schema.fields {
 		f := &schema.fields[i]
 		n := b.value(f.node)
@@ -66,9 +78,9 @@ func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
 			case 1:
 				e.SnapshotID = v
 			case 3:
-				seq = &v
+				seq = v
 			case 4:
-				fileSeq = &v
+				fileSeq = v
 			}
 		default:
 			b.skip(n, 0)
@@ -87,7 +99,7 @@ func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
 
 // inherit gives an entry what its manifest says for it (spec, "Sequence Number Inheritance",
 // "First Row ID Inheritance").
-func (r *manifestReader) inherit(e *Entry, seq, fileSeq *int64) {
+func (r *manifestReader) inherit(e *Entry, seq, fileSeq int64) {
 	f := e.File
 	f.SnapshotID = e.SnapshotID
 	switch {
@@ -96,11 +108,11 @@ func (r *manifestReader) inherit(e *Entry, seq, fileSeq *int64) {
 	default:
 		f.DataSeq, f.FileSeq = r.m.Seq, r.m.Seq
 	}
-	if seq != nil {
-		f.DataSeq = *seq
+	if seq >= 0 {
+		f.DataSeq = seq
 	}
-	if fileSeq != nil {
-		f.FileSeq = *fileSeq
+	if fileSeq >= 0 {
+		f.FileSeq = fileSeq
 	}
 	if r.rowIDs && f.FirstRowID == nil && e.Status != Deleted && f.Content == Data {
 		id := r.nextRowID
@@ -137,7 +149,7 @@ func (r *manifestReader) dataFile(b *avroBuf, n *avroNode, f *DataFile) error {
 		}
 	}
 	if f.Partition == nil {
-		f.Partition = make([]types.Datum, len(r.spec.Fields))
+		f.Partition = r.tuple()
 	}
 	if f.Content == PositionDeletes && f.Format == "puffin" {
 		f.Content = DeletionVector
@@ -156,7 +168,8 @@ func (f *DataFile) setNumber(id int, v int64) {
 	case 140:
 		f.SortOrderID = int(v)
 	case 142:
-		f.FirstRowID = &v
+		id := v // a copy, so that only this case allocates
+		f.FirstRowID = &id
 	case 144:
 		f.ContentOffset = v
 	case 145:
@@ -229,6 +242,24 @@ func keyed(n *avroNode, value avroKind) bool {
 		isLong(e.fields[0].node) && e.fields[1].node.kind == value
 }
 
+// room is the size of a map for count items of which only the wanted are kept.
+func (r *manifestReader) room(count int64) int {
+	if r.stats != nil {
+		count = min(count, int64(len(r.stats)))
+	}
+	return int(min(count, 4096))
+}
+
+// keep copies a bound out of the block, many to an allocation. It is never nil: nil is no bound.
+func (r *manifestReader) keep(v []byte) []byte {
+	if r.bytes == nil || len(r.bytes)+len(v) > cap(r.bytes) {
+		r.bytes = make([]byte, 0, max(16<<10, len(v)))
+	}
+	n := len(r.bytes)
+	r.bytes = append(r.bytes, v...)
+	return r.bytes[n:len(r.bytes):len(r.bytes)]
+}
+
 func (r *manifestReader) wants(id int64) bool { return r.stats == nil || r.stats[int(id)] }
 
 func (r *manifestReader) counts(b *avroBuf, n *avroNode) map[int]int64 {
@@ -237,15 +268,20 @@ func (r *manifestReader) counts(b *avroBuf, n *avroNode) map[int]int64 {
 		return nil
 	}
 	var m map[int]int64
-	b.items(func() {
-		k, v := b.long(), b.long()
-		if r.wants(k) {
-			if m == nil {
-				m = make(map[int]int64)
-			}
-			m[int(k)] = v
+	for b.err == nil {
+		count, _ := b.blockCount()
+		if count == 0 {
+			break
 		}
-	})
+		if m == nil {
+			m = make(map[int]int64, r.room(count))
+		}
+		for ; count > 0 && b.err == nil; count-- {
+			if k, v := b.long(), b.long(); r.wants(k) {
+				m[int(k)] = v
+			}
+		}
+	}
 	return m
 }
 
@@ -255,15 +291,20 @@ func (r *manifestReader) bounds(b *avroBuf, n *avroNode) map[int][]byte {
 		return nil
 	}
 	var m map[int][]byte
-	b.items(func() {
-		k, v := b.long(), b.bytes()
-		if r.wants(k) {
-			if m == nil {
-				m = make(map[int][]byte)
-			}
-			m[int(k)] = append([]byte{}, v...)
+	for b.err == nil {
+		count, _ := b.blockCount()
+		if count == 0 {
+			break
 		}
-	})
+		if m == nil {
+			m = make(map[int][]byte, r.room(count))
+		}
+		for ; count > 0 && b.err == nil; count-- {
+			if k, v := b.long(), b.bytes(); r.wants(k) {
+				m[int(k)] = r.keep(v)
+			}
+		}
+	}
 	return m
 }
 
@@ -273,7 +314,7 @@ func (r *manifestReader) partition(b *avroBuf, n *avroNode, f *DataFile) error {
 			return err
 		}
 	}
-	f.Partition = make([]types.Datum, len(r.spec.Fields))
+	f.Partition = r.tuple()
 	for i := range n.fields {
 		v := b.value(n.fields[i].node)
 		k := r.order[i]

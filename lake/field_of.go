@@ -1,0 +1,106 @@
+package lake
+
+import (
+	"fmt"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// FieldOf makes a field of a SQL type, without ids: the inverse of Field.Type. Types that
+// Iceberg lacks become the nearest that holds all their values (smallint → int, varchar →
+// string, json → string); others are refused (0A000).
+func FieldOf(name string, t types.Type, required bool) (Field, error) {
+	f := Field{Name: name, Type: t, Required: required}
+	switch t.Kind {
+	case types.Array:
+		e, err := FieldOf("element", t.Elem(), false)
+		if err != nil {
+			return f, err
+		}
+		f.Iceberg, f.Children, f.Type = "list", []Field{e}, types.ArrayOf(e.Type)
+		return f, nil
+	case types.Map:
+		k, err := FieldOf("key", t.Key(), true)
+		if err != nil {
+			return f, err
+		}
+		v, err := FieldOf("value", t.Elem(), false)
+		if err != nil {
+			return f, err
+		}
+		f.Iceberg, f.Children, f.Type = "map", []Field{k, v}, types.MapOf(k.Type, v.Type)
+		return f, nil
+	case types.Struct:
+		f.Iceberg = "struct"
+		var members []types.Field
+		for _, m := range t.Fields() {
+			c, err := FieldOf(m.Name, m.Type, false)
+			if err != nil {
+				return f, err
+			}
+			f.Children = append(f.Children, c)
+			members = append(members, types.Field{Name: c.Name, Type: c.Type})
+		}
+		f.Type = types.StructOf(members...)
+		return f, nil
+	}
+	ice, err := icebergOf(t)
+	if err != nil {
+		return f, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: type %s cannot be stored", name, t).WithHint("%s", err)
+	}
+	f.Iceberg, f.Type = ice, TypeOf(ice)
+	return f, nil
+}
+
+// icebergOf spells a scalar type; its error is a hint.
+func icebergOf(t types.Type) (string, error) {
+	switch t.Kind {
+	case types.Bool:
+		return "boolean", nil
+	case types.Int2, types.Int4:
+		return "int", nil
+	case types.Int8:
+		return "long", nil
+	case types.Float4:
+		return "float", nil
+	case types.Float8:
+		return "double", nil
+	case types.Numeric:
+		switch {
+		case !t.Fixed:
+			return "", fmt.Errorf("Give precision and scale: numeric(38, 10).")
+		case t.Prec > 38 && !t.Declared && t.Scale <= 38:
+			return fmt.Sprintf("decimal(38,%d)", t.Scale), nil // a computed column's bound is an upper one
+		case t.Prec > 38 || t.Scale > t.Prec:
+			return "", fmt.Errorf("A decimal has at most 38 digits.")
+		}
+		return fmt.Sprintf("decimal(%d,%d)", t.Prec, t.Scale), nil
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.Unknown, types.JSON, types.JSONB:
+		return "string", nil
+	case types.Bytea:
+		if t.Prec > 0 {
+			return fmt.Sprintf("fixed[%d]", t.Prec), nil
+		}
+		return "binary", nil
+	case types.Date:
+		return "date", nil
+	case types.Time:
+		return "time", nil
+	case types.Timestamp:
+		return "timestamp", nil
+	case types.TimestampTZ:
+		return "timestamptz", nil
+	case types.TimestampNS:
+		return "timestamp_ns", nil
+	case types.TimestampTZNS:
+		return "timestamptz_ns", nil
+	case types.UUID:
+		return "uuid", nil
+	case types.Oid:
+		return "long", nil
+	case types.Interval:
+		return "", fmt.Errorf("Store the number of days or microseconds instead.")
+	}
+	return "", fmt.Errorf("Cast it to text.")
+}
