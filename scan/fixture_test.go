@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -236,4 +237,49 @@ func mustRead(tb testing.TB, path string) []byte {
 		tb.Fatal(err)
 	}
 	return b
+}
+
+// TestFixturesWithHoles lets only some rows leave, so that columns of every encoding and
+// nesting skip: within pages, over pages, by indexes and without.
+func TestFixturesWithHoles(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	for _, name := range fixtureNames(t) {
+		fx := readFixture(t, name)
+		tb, files := tableOf(t, fx.Fields, "", "testdata/"+name+".parquet")
+		for trial := range 12 {
+			n := scanOf(tb, files...)
+			pos := plan.ScanColumn{Column: plan.Column{ID: 1000, Name: "_pos", Type: types.T(types.Int8)}, FieldID: plan.HiddenPos}
+			n.PredCols = []plan.ScanColumn{pos}
+			keep := map[int64]bool{}
+			list := &plan.InList{X: &plan.Col{ID: 1000, Name: "_pos", Typ: pos.Type}}
+			for range rnd.IntN(6) {
+				at := rnd.Int64N(int64(len(fx.Rows)))
+				for p := at; p < min(at+1+rnd.Int64N(90), int64(len(fx.Rows))); p += 1 + rnd.Int64N(4) {
+					keep[p] = true
+				}
+			}
+			want := fixture{}
+			for p := range fx.Rows {
+				if keep[int64(p)] {
+					list.List = append(list.List, types.NewInt(int64(p)))
+					want.Rows = append(want.Rows, fx.Rows[p])
+				}
+			}
+			if len(list.List) == 0 {
+				continue
+			}
+			n.Pred = list
+			n.Tasks[0].Residual = list
+			rows, _, err := collect(t, n, Env{BatchRows: []int{1, 8, 65, 512}[trial%4]})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			checkRows(t, want, n, rows)
+			if t.Failed() {
+				t.Fatalf("%s, trial %d", name, trial)
+			}
+		}
+	}
 }

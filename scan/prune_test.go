@@ -26,7 +26,7 @@ func TestPruningSkips(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatal(len(rows), err)
 	}
-	if st.RowGroups != 5 || st.RowGroupsByStats != 4 || st.Rows != 1000 || st.RowsByIndex < 850 {
+	if st.RowGroups != 5 || st.RowGroupsByStats != 4 || st.Rows != 1000 || st.RowsByIndex < 700 {
 		t.Errorf("%+v", st)
 	}
 	if _, off, _ := collect(t, n, Env{NoPruning: true}); off.RowGroupsByStats != 0 || off.RowsByIndex != 0 || off.Rows != 5000 {

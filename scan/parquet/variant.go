@@ -3,7 +3,6 @@ package parquet
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"sort"
 	"strconv"
@@ -82,8 +81,8 @@ var errVariant = corrupt("a variant cannot be read")
 const (
 	maxVariantDepth = 100
 	// A small variant may point at one part of itself again and again.
-	maxVariantText  = 256 << 20
-	maxVariantSteps = 50 << 20
+	maxVariantText  = 64 << 20
+	maxVariantSteps = 16 << 20
 )
 
 func (v *variantReader) open(meta []byte) error {
@@ -323,12 +322,7 @@ func appendTimes(dst []byte, typ int, b []byte) []byte {
 	return appendJSON(dst, s)
 }
 
+// appendJSON writes a JSON string. Strings of a variant should be UTF-8; what is not becomes U+FFFD.
 func appendJSON(dst []byte, s string) []byte {
-	var sb strings.Builder
-	e := json.NewEncoder(&sb)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return append(dst, `""`...)
-	}
-	return append(dst, strings.TrimSuffix(sb.String(), "\n")...)
+	return types.AppendJSONString(dst, strings.ToValidUTF8(s, "\uFFFD"))
 }
