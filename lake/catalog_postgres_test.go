@@ -1,0 +1,48 @@
+package lake
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+)
+
+// The SQL catalog on PostgreSQL: LHSQL_POSTGRES names an empty database, as
+// postgresql://user@host:port/db.
+func TestPostgresCatalog(t *testing.T) {
+	uri := os.Getenv("LHSQL_POSTGRES")
+	if uri == "" {
+		t.Skip("set LHSQL_POSTGRES to run")
+	}
+	dir := t.TempDir()
+	ctx := WithClock(context.Background(), &ticks{now: clockStart})
+	c, err := OpenCatalog(ctx, "pg", map[string]string{"uri": uri, "warehouse": dir + "/wh"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	f := &fixture{t: t, ctx: ctx, c: c, dir: dir, name: Name{Namespace: "a", Table: "t"}}
+	f.must(c.CreateNamespace(ctx, "a", nil))
+	_, err = c.Create(ctx, f.name, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long")}}, Properties: map[string]string{"commit.retry.num-retries": "50"}})
+	f.must(err)
+	if _, err := c.Create(ctx, f.name, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long")}}}); err == nil {
+		t.Error("a table was made twice")
+	}
+	files := []*DataFile{f.file(1), f.file(2), f.file(3), f.file(4)}
+	var wg sync.WaitGroup
+	for _, d := range files {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if _, err := c.Commit(ctx, f.name, Change{Add: []*DataFile{d}}); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	f.verify()
+	f.has("f1", "f2", "f3", "f4")
+	f.must(c.Rename(ctx, f.name, Name{Namespace: "a", Table: "u"}))
+	f.must(c.Drop(ctx, Name{Namespace: "a", Table: "u"}, true))
+	f.must(c.DropNamespace(ctx, "a"))
+}
