@@ -1,0 +1,112 @@
+package eval
+
+import (
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
+)
+
+// The functions on SQL/JSON paths. A path is a text here.
+func init() {
+	args := []types.Type{tJSONB, tText, tJSONB, tBool}
+	registerPrefixes("jsonb_path_exists", 2, args, tBool, Row(pathExists))
+	registerPrefixes("jsonb_path_match", 2, args, tBool, Row(pathMatch))
+	registerPrefixes("jsonb_path_query", 2, args, tJSONB, SetKernel(pathQuery))
+	registerPrefixes("jsonb_path_query_array", 2, args, tJSONB, Row(pathQueryArray))
+	registerPrefixes("jsonb_path_query_first", 2, args, tJSONB, Row(pathQueryFirst))
+	quiet := func(f Row) Row {
+		return func(c *Ctx, a []types.Datum) (types.Datum, error) {
+			return f(c, []types.Datum{a[0], a[1], types.Null, types.NewBool(true), types.NewBool(true)})
+		}
+	}
+	Register(
+		op("@?", sig(types.JSONB, types.Text), tBool, quiet(pathExists)),
+		op("@@", sig(types.JSONB, types.Text), tBool, quiet(pathMatch)),
+	)
+}
+
+// runPath evaluates a path: document, path, variables, silent. failed: an error of the data was
+// suppressed. A fifth argument marks the operators.
+func runPath(a []types.Datum) (seq items, failed bool, err error) {
+	e, err := compileJSONPath(a[1].Str())
+	if err != nil {
+		return nil, false, err
+	}
+	doc, err := types.ParseJSON(a[0].Str())
+	if err != nil {
+		return nil, false, err
+	}
+	r := pathRun{lax: e.lax, doc: &doc, noVars: len(a) > 4}
+	if !a[2].IsNull() {
+		vars, err := types.ParseJSON(a[2].Str())
+		if err != nil {
+			return nil, false, err
+		}
+		if vars.Kind != types.JSONObject {
+			return nil, false, sqlerr.New(sqlerr.InvalidParameterValue, "\"vars\" argument is not an object").
+				WithDetail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object.")
+		}
+		r.vars = &vars
+	}
+	seq, err = r.eval(e.root, &doc)
+	if err != nil && !a[3].IsNull() && a[3].Bool() && isPathError(err) {
+		return nil, true, nil
+	}
+	return seq, false, err
+}
+
+func pathExists(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, failed, err := runPath(a)
+	if err != nil || failed {
+		return types.Null, err
+	}
+	return types.NewBool(len(seq) > 0), nil
+}
+
+func pathMatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, failed, err := runPath(a)
+	if err != nil || failed {
+		return types.Null, err
+	}
+	if len(seq) == 1 {
+		switch seq[0].Kind {
+		case types.JSONBool:
+			return types.NewBool(seq[0].Bool), nil
+		case types.JSONNull:
+			return types.Null, nil
+		}
+	}
+	if !a[3].IsNull() && a[3].Bool() {
+		return types.Null, nil
+	}
+	return types.Null, pathError("22038", "single boolean result is expected")
+}
+
+func pathQuery(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+	seq, _, err := runPath(a)
+	if err != nil {
+		return err
+	}
+	for _, v := range seq {
+		if err := yield(types.NewStr(string(v.AppendText(nil)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pathQueryArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, _, err := runPath(a)
+	out := types.JSONValue{Kind: types.JSONArray}
+	for _, v := range seq {
+		out.Items = append(out.Items, *v)
+	}
+	return types.NewStr(string(out.AppendText(nil))), err
+}
+
+func pathQueryFirst(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, _, err := runPath(a)
+	if err != nil || len(seq) == 0 {
+		return types.Null, err
+	}
+	return types.NewStr(string(seq[0].AppendText(nil))), nil
+}
