@@ -108,11 +108,26 @@ func (m *memory) must(n int64) error {
 	if n <= m.held {
 		return nil
 	}
-	if !m.account.add(n-m.held, true, 1, 1) {
+	switch {
+	case m.account.add(n-m.held, true, 1, 1):
+	case n <= freeBytes:
+		m.account.force(n - m.held)
+	default:
 		return errOutOfMemory()
 	}
 	m.held = n
 	return nil
+}
+
+// freeBytes is what an operator may hold whatever the limit: a plan of a few operators runs
+// within any limit at all, on disk.
+const freeBytes = 1 << 20
+
+// force counts n bytes that no limit can refuse.
+func (a *Account) force(n int64) {
+	for ; a != nil; a = a.parent {
+		a.used.Add(n)
+	}
 }
 
 // shrink gives back what is held beyond n bytes.

@@ -126,7 +126,7 @@ func (a *apply) run(ctx context.Context, r int) (*rowStore, error) {
 	if s, ok := a.cache[key]; ok {
 		return s, nil
 	}
-	src, err := Build(rebind(a.node.Right, consts), a.env.serial())
+	src, err := Build(rebind(a.node.Right, consts), a.env.rerun())
 	if err != nil {
 		return nil, err
 	}

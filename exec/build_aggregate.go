@@ -65,14 +65,8 @@ func (a *aggColumns) column(e plan.Expr) int {
 func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
 	impl := eval.Declaration(a.Func).Agg
 	call = aggCall{filter: -1, ret: a.Out.Type, distinct: a.Distinct && !impl.IgnoresDuplicates}
+	// WITHIN GROUP's sort keys are among the arguments, behind the direct ones.
 	args := a.Args
-	if impl.WithinGroup && (a.Func.Variadic || len(args) < len(a.Func.Args)) {
-		// The sort keys' values are arguments behind the direct ones.
-		args = append([]plan.Expr(nil), args...)
-		for _, k := range a.OrderBy {
-			args = append(args, k.Expr)
-		}
-	}
 	t := eval.AggCall{Ret: a.Out.Type}
 	for _, e := range args {
 		call.args = append(call.args, cols.column(e))

@@ -20,6 +20,7 @@ func (s *cteStore) iterate(ctx context.Context) error {
 	work, err := r.run(ctx, s.cte.Plan, s.env)
 	for err == nil && work.n > 0 {
 		env := *s.env
+		env.Analyze = nil // a meter per round would say nothing
 		env.work = map[*plan.CTE]*rowStore{s.cte: work}
 		for c, w := range s.env.work {
 			env.work[c] = w

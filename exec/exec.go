@@ -65,10 +65,11 @@ func (e *Env) evalCtx() *eval.Ctx {
 	return &c
 }
 
-// serial is e for the parts of a plan that one goroutine runs.
-func (e *Env) serial() *Env {
+// rerun is e for a copied part of a plan that runs many times, each time briefly: in one
+// goroutine, and without a meter per copy.
+func (e *Env) rerun() *Env {
 	c := *e
-	c.Workers = 1
+	c.Workers, c.Analyze = 1, nil
 	return &c
 }
 

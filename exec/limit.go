@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"context"
-	"math"
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -139,22 +138,3 @@ func (l *limit) ties(b *vec.Batch, sel []uint16, k int) ([]uint16, error) {
 }
 
 func (l *limit) Close() error { return l.in.Close() }
-
-// limitHint is how many rows of its input a Limit can need at most, when that is plain.
-func limitHint(c *eval.Ctx, n *plan.Limit) int64 {
-	total := int64(0)
-	for _, e := range []plan.Expr{n.Count, n.Offset} {
-		if e == nil {
-			continue
-		}
-		d, err := eval.EvalConst(c, e)
-		if err != nil || d.IsNull() || d.Int() < 0 || d.Int() > math.MaxInt32 {
-			return math.MaxInt64
-		}
-		total += d.Int()
-	}
-	if n.Count == nil || n.WithTies {
-		return math.MaxInt64
-	}
-	return total
-}

@@ -205,7 +205,7 @@ func TestCancelAndPanic(t *testing.T) {
 // TestOutOfMemory: what cannot spill fails alone, with 53200.
 func TestOutOfMemory(t *testing.T) {
 	rnd := rand.New(rand.NewSource(2))
-	rel := randomRelation(rnd, "c", 20000, 20000, int4, text)
+	rel := randomRelation(rnd, "c", 120000, 20000, int4, text)
 	env := testEnv(mode{0, 1, false})
 	env.Account = NewAccount(nil, 100<<10)
 	a := agg(t, "array_agg", col(rel.cols[1]))

@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -200,34 +199,6 @@ func (s *sorter) promising(v *vec.Vector, sel []uint16) []uint16 {
 	}
 	// keep is read while add filters again into the same memory: that goes forward only.
 	return keep[:n]
-}
-
-// sort orders the entries.
-func (s *sorter) sort() {
-	if s.short {
-		slices.SortFunc(s.entries, func(a, b sortEntry) int {
-			switch {
-			case a.hi != b.hi:
-				if a.hi < b.hi {
-					return -1
-				}
-				return 1
-			case a.lo != b.lo:
-				if a.lo < b.lo {
-					return -1
-				}
-				return 1
-			}
-			return int(int64(a.seq) - int64(b.seq))
-		})
-		return
-	}
-	slices.SortFunc(s.entries, func(a, b sortEntry) int {
-		if c := compareEntries(s, a, s, b); c != 0 {
-			return c
-		}
-		return int(int64(a.seq) - int64(b.seq))
-	})
 }
 
 // compact keeps the limit first rows only and remembers the worst of them.
