@@ -26,16 +26,11 @@ func (s *Scanner) readDeleteRows(ctx context.Context, df *lake.DataFile, fields 
 	if err := checkReadable(df); err != nil {
 		return err
 	}
-	at := s.node.Table.Resolve(df.Path)
-	file, err := s.node.Table.FS().Open(ctx, at, df.FileSize)
+	file, ft, err := s.openParquet(ctx, df)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	ft, err := s.env.Footers.Get(ctx, at, file, s.env.Mem)
-	if err != nil {
-		return err
-	}
 	r := parquet.NewReader(s.env.Mem, &s.io)
 	defer r.Close()
 	cols, err := s.deleteColumns(r, ft, fields)

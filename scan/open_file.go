@@ -90,17 +90,13 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 			return nil, nil
 		}
 	}
-	at := s.node.Table.Resolve(path)
-	file, err := s.node.Table.FS().Open(ctx, at, task.File.FileSize)
+	file, footer, err := s.openParquet(ctx, task.File)
 	if err != nil {
 		return nil, err
 	}
-	f := &openFile{task: task, file: file}
+	f := &openFile{task: task, file: file, footer: footer}
 	f.pending.Store(1)
 	defer f.done()
-	if f.footer, err = s.env.Footers.Get(ctx, at, file, s.env.Mem); err != nil {
-		return nil, err
-	}
 	s.count.files.Add(1)
 	if err := s.bind(f); err != nil {
 		return nil, err
@@ -121,6 +117,40 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 	}
 	f.pending.Add(int32(len(ms)))
 	return ms, nil
+}
+
+// openParquet opens a file and reads its footer. Manifests have been seen to give wrong sizes:
+// where the footer is not at the end that they tell, the store is asked.
+func (s *Scanner) openParquet(ctx context.Context, df *lake.DataFile) (lake.File, *parquet.Footer, error) {
+	at := s.node.Table.Resolve(df.Path)
+	size := df.FileSize
+	if size <= 0 {
+		size = -1
+	}
+	file, err := s.node.Table.FS().Open(ctx, at, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	footer, err := s.env.Footers.Get(ctx, at, file, s.env.Mem)
+	if err == nil {
+		return file, footer, nil
+	}
+	told := file.Size()
+	file.Close()
+	if size < 0 || ctx.Err() != nil {
+		return nil, nil, err
+	}
+	again, openErr := s.node.Table.FS().Open(ctx, at, -1)
+	if openErr != nil {
+		return nil, nil, err
+	}
+	if again.Size() != told {
+		if footer, err = s.env.Footers.Get(ctx, at, again, s.env.Mem); err == nil {
+			return again, footer, nil
+		}
+	}
+	again.Close()
+	return nil, nil, err
 }
 
 func checkReadable(f *lake.DataFile) error {

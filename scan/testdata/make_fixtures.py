@@ -179,3 +179,25 @@ write("list_element_names", TWO, [[lst(.2, lambda: maybe(.2, R.randrange(9)))] f
 SORTED = [F(1, "k", "long", pa.int64()), F(2, "name", "string", pa.string()), F(3, "x", "double", pa.float64())]
 rows = [[i, "name%05d" % (i * 7919 % 5000), i / 8] for i in range(5000)]
 write("sorted", SORTED, rows, row_group_size=1000, data_page_size=800, write_batch_size=100, write_page_index=True)
+
+# DuckDB's writer, in its newer encodings.
+try:
+    import duckdb
+except ImportError:
+    sys.exit(0)
+for version in ["V1", "V2"]:
+    DUCK = [F(1, "i", "int", pa.int32()), F(2, "l", "long", pa.int64()), F(3, "d", "double", pa.float64()), F(4, "dec", "decimal(12,3)", pa.decimal128(12, 3)),
+            F(5, "wide", "decimal(30,5)", pa.decimal128(30, 5)), F(6, "s", "string", pa.string()), F(7, "day", "date", pa.date32()), F(8, "ts", "timestamp", pa.timestamp("us")),
+            F(9, "li", "list", kids=[F(10, "element", "int", pa.int32())]), F(11, "b", "boolean", pa.bool_()), F(12, "f", "float", pa.float32()),
+            F(13, "st", "struct", kids=[F(14, "x", "long", pa.int64()), F(15, "y", "string", pa.string())])]
+    rows = [[maybe(.1, R.randrange(10**6)), maybe(.1, k * 1000), maybe(.1, R.random()), maybe(.1, D(R.randrange(-10**9, 10**9)).scaleb(-3)), maybe(.1, D(R.randrange(-10**25, 10**25)).scaleb(-5)),
+             maybe(.1, word() + str(k)), maybe(.1, dt.date(1990, 1, 1) + dt.timedelta(days=R.randrange(9999))), maybe(.1, instant()), lst(.1, lambda: maybe(.1, R.randrange(99))),
+             maybe(.1, R.random() < .5), maybe(.1, R.randrange(1000) / 8), maybe(.1, {"x": maybe(.1, k), "y": maybe(.1, word())})] for k in range(400)]
+    t = pa.Table.from_arrays([pa.array([r[i] for r in rows], type=f.arrow()) for i, f in enumerate(DUCK)], names=[f.name for f in DUCK])
+    ids = ", ".join("%s: %d" % (f.name, f.id) for f in DUCK if not f.kids)
+    duckdb.sql("SET threads = 1")
+    duckdb.from_arrow(t).create_view("v", replace=True)
+    duckdb.sql("COPY v TO '%s/duckdb_%s.parquet' (FORMAT parquet, CODEC zstd, PARQUET_VERSION %s, FIELD_IDS {%s, li: {__duckdb_field_id: 9, element: 10}, st: {__duckdb_field_id: 13, x: 14, y: 15}})" % (OUT, version.lower(), version, ids))
+    with open(os.path.join(OUT, "duckdb_%s.json" % version.lower()), "w") as o:
+        json.dump({"fields": [f.json() for f in DUCK], "rows": [[show(f, v) for f, v in zip(DUCK, r)] for r in rows]}, o, separators=(",", ":"))
+        o.write("\n")
