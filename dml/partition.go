@@ -1,10 +1,8 @@
 package dml
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -134,25 +132,16 @@ func (p *partitioner) dir(values []types.Datum) string {
 
 // human is a partition value as a person reads it (months as 2026-01).
 func (x *partitionSource) human(d types.Datum) string {
-	if d.IsNull() {
+	if d.IsNull() || x.source == nil {
 		return "null"
 	}
-	n := int(d.Int())
-	switch x.field.Transform.Kind {
-	case lake.Year:
-		return fmt.Sprintf("%04d", 1970+n)
-	case lake.Month:
-		return time.Date(1970, time.Month(1+n), 1, 0, 0, 0, 0, time.UTC).Format("2006-01")
-	case lake.Day:
-		return time.Unix(int64(n)*86400, 0).UTC().Format("2006-01-02")
-	case lake.Hour:
-		return time.Unix(int64(n)*3600, 0).UTC().Format("2006-01-02-15")
-	}
-	s := types.Format(d, x.field.Type, utc)
-	if len(s) > 100 {
-		s = s[:100]
+	_, iceberg := x.field.Transform.Result(x.source.Type, x.source.Iceberg)
+	s := x.field.Transform.HumanValue(d, iceberg)
+	if len(s) > maxDirValue {
+		s = s[:maxDirValue]
 	}
 	return s
 }
 
-var utc = &types.TextOptions{Zone: time.UTC, DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1, ByteaOutput: "hex"}
+// maxDirValue keeps folder names within what file systems allow.
+const maxDirValue = 80

@@ -182,6 +182,7 @@ func (s *Session) OnTerminate(f func()) {
 func (s *Session) Close() {
 	s.Cancel()
 	s.closeCursors(false)
+	s.discardPending()
 	s.tx = transaction{}
 	s.engine.unregister(s)
 }

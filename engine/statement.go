@@ -201,6 +201,9 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 	switch n := st.parsed.Stmt.(type) {
 	case *ast.Empty:
 	case *ast.QueryStmt:
+		if err := s.tx.mayTouch(st.bound); err != nil {
+			return err
+		}
 		r.verb, r.counted = "SELECT", true
 		return s.runPlan(ctx, st.bound.Plan, args, r)
 	case *ast.Explain:
@@ -219,7 +222,7 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 	case *ast.Procedure:
 		return s.procedure(ctx, st, args, r)
 	case *ast.Transaction:
-		r.verb, err = s.transact(n, r)
+		r.verb, err = s.transact(ctx, n, r)
 	case *ast.Set:
 		r.verb, err = s.setStatement(n, r)
 	case *ast.Show:

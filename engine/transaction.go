@@ -8,6 +8,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
 )
 
 // transaction is a session's transaction state. The zero value: none.
@@ -18,6 +19,64 @@ type transaction struct {
 	start      time.Time
 	savepoints []savepoint
 	pins       map[lake.Name]*lake.Table
+	// pending are the changes that COMMIT publishes, at most one a table.
+	pending []lake.TableChange
+}
+
+// mayTouch refuses statements that would have to see what the transaction has written: its
+// changes are published at COMMIT, and until then nobody reads them, not even itself.
+func (t *transaction) mayTouch(b *bind.Bound) error {
+	for _, p := range t.pending {
+		for _, u := range b.Tables {
+			if u.Relation.Table != nil && u.Relation.Table.Name == p.Name {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "table %q was written in this transaction and can be used again only after COMMIT", p.Name.Table).
+					WithHint("Commit between the statements, or write both as one MERGE.")
+			}
+		}
+	}
+	return nil
+}
+
+// publish commits the transaction's changes, those of several tables atomically or not at all.
+func (s *Session) publish(ctx context.Context) error {
+	pending := s.tx.pending
+	s.tx.pending = nil
+	byCatalog := map[string][]lake.TableChange{}
+	for _, p := range pending {
+		byCatalog[p.Name.Catalog] = append(byCatalog[p.Name.Catalog], p)
+	}
+	if len(byCatalog) > 1 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write tables of several catalogs")
+	}
+	for name, list := range byCatalog {
+		c := s.engine.catalogs[name]
+		if len(list) == 1 {
+			t, err := c.Commit(ctx, list[0].Name, list[0].Change)
+			if err != nil {
+				return err
+			}
+			s.moved(list[0].Name, t)
+			continue
+		}
+		tables, err := c.CommitAll(ctx, list)
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			s.moved(t.Name, t)
+		}
+	}
+	return nil
+}
+
+// discard removes the files of changes that are not published.
+func (s *Session) discardPending() {
+	for _, p := range s.tx.pending {
+		for _, f := range p.Change.Add {
+			p.Change.Base.FS().Remove(context.Background(), p.Change.Base.Resolve(f.Path))
+		}
+	}
+	s.tx.pending = nil
 }
 
 // savepoint remembers what ROLLBACK TO restores.
@@ -87,7 +146,7 @@ func (s *Session) checkAborted(st ast.Stmt) error {
 }
 
 // transact runs BEGIN, COMMIT and the like and gives the command tag.
-func (s *Session) transact(t *ast.Transaction, r *Result) (string, error) {
+func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (string, error) {
 	switch t.Op {
 	case "begin":
 		if s.tx.block {
@@ -97,7 +156,7 @@ func (s *Session) transact(t *ast.Transaction, r *Result) (string, error) {
 		s.begin(t)
 		return "BEGIN", nil
 	case "commit", "rollback":
-		return s.endBlock(t, r)
+		return s.endBlock(ctx, t, r)
 	case "savepoint":
 		if err := s.needBlock("SAVEPOINT"); err != nil {
 			return "", err
@@ -151,7 +210,7 @@ func (s *Session) setTransaction(isolation string, readOnly bool) {
 	local("transaction_read_only", on)
 }
 
-func (s *Session) endBlock(t *ast.Transaction, r *Result) (string, error) {
+func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (string, error) {
 	tag := "COMMIT"
 	if t.Op == "rollback" || s.tx.failed {
 		tag = "ROLLBACK"
@@ -160,9 +219,18 @@ func (s *Session) endBlock(t *ast.Transaction, r *Result) (string, error) {
 		r.warn(sqlerr.NoActiveTransaction, "there is no transaction in progress")
 		return tag, nil
 	}
-	s.settings.endTx(tag == "COMMIT")
+	var err error
+	if tag == "COMMIT" {
+		err = s.publish(ctx)
+	} else {
+		s.discardPending()
+	}
+	s.settings.endTx(tag == "COMMIT" && err == nil)
 	s.closeCursors(true)
 	s.tx = transaction{}
+	if err != nil {
+		return "", err
+	}
 	if t.Chain {
 		s.begin(&ast.Transaction{})
 	}

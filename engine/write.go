@@ -3,9 +3,13 @@ package engine
 import (
 	"context"
 
+	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/planner"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -15,17 +19,207 @@ func (s *Session) planStatement(env *planner.Env, n plan.Node) (plan.Node, error
 	return planner.Plan(env, n)
 }
 
-var errNoWrites = sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported yet")
-
+// write runs INSERT, UPDATE, DELETE, MERGE and TRUNCATE.
 func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	return errNoWrites
+	if err := s.mayWrite(st.bound); err != nil {
+		return err
+	}
+	switch n := st.parsed.Stmt.(type) {
+	case *ast.Truncate:
+		return s.truncate(ctx, n, st.bound, r)
+	case *ast.Insert:
+		r.verb = "INSERT"
+	case *ast.Update:
+		r.verb = "UPDATE"
+	case *ast.Delete:
+		r.verb = "DELETE"
+	case *ast.Merge:
+		r.verb = "MERGE"
+	}
+	r.counted = true
+	return s.runWrite(ctx, st.bound, st.bound.Plan, args, r)
 }
-func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	return errNoWrites
+
+// mayWrite refuses a write where the session or its transaction only reads.
+func (s *Session) mayWrite(b *bind.Bound) error {
+	if s.tx.block && s.tx.readOnly || !s.tx.block && s.settings.bool("default_transaction_read_only") {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute a statement that writes in a read-only transaction")
+	}
+	if v, _ := s.settings.get("lhsql.as_of"); v != "" {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "the session reads the past (lhsql.as_of = %s) and cannot write", v).
+			WithHint("RESET lhsql.as_of brings it back to the present.")
+	}
+	if b != nil && s.tx.block {
+		return s.tx.mayTouch(b)
+	}
+	return nil
 }
-func (s *Session) procedure(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	return errNoWrites
+
+// runWrite plans and builds a write statement; the Result's first Next runs it.
+func (s *Session) runWrite(ctx context.Context, b *bind.Bound, n plan.Node, args []types.Datum, r *Result) error {
+	var name lake.Name
+	for _, u := range b.Tables {
+		if u.Write && u.Relation.Table != nil {
+			name = u.Relation.Table.Name
+		}
+	}
+	return s.runWriteWith(ctx, b, n, args, r, func(ctx context.Context, ch lake.Change) error { return s.commit(ctx, name, ch) })
 }
+
+// runWriteWith is runWrite with a commit of the caller's.
+func (s *Session) runWriteWith(ctx context.Context, b *bind.Bound, n plan.Node, args []types.Datum, r *Result, commit func(context.Context, lake.Change) error) error {
+	c := s.evalCtx(ctx)
+	env := s.plannerEnv(ctx, c, args)
+	node, err := s.planStatement(env, n)
+	if err != nil {
+		return err
+	}
+	x := s.execEnv(c)
+	x.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
+		ch.Inputs = inputs(b, w)
+		return commit(ctx, ch)
+	}
+	src, err := exec.Build(node, x)
+	if err != nil {
+		return err
+	}
+	r.src = src
+	if n.Columns() == nil || len(n.Columns()) == 0 {
+		r.columns = nil
+	}
+	r.after = func(ok bool) error {
+		if ok {
+			r.rows = x.Written
+		}
+		return nil
+	}
+	return nil
+}
+
+// inputs lists the tables that the statement read, for the snapshot's provenance.
+func inputs(b *bind.Bound, w *plan.Write) []lake.Input {
+	var out []lake.Input
+	for _, u := range b.Tables {
+		if u.Relation.Table == nil || u.Relation.Snapshot == nil {
+			continue
+		}
+		if u.Write && w.File == nil {
+			continue // an INSERT does not read its target
+		}
+		out = append(out, lake.Input{Table: u.Relation.Table.Name, Snapshot: u.Relation.Snapshot.ID})
+	}
+	return out
+}
+
+// commit publishes a change now, or keeps it until COMMIT in a transaction block.
+func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error {
+	ch.User = s.opts.User
+	if v, _ := s.settings.get("lhsql.write_isolation"); v == "snapshot" {
+		ch.Isolation = lake.SnapshotIsolation
+	}
+	if s.tx.block {
+		s.tx.pending = append(s.tx.pending, lake.TableChange{Name: n, Change: ch})
+		return nil
+	}
+	t, err := s.engine.catalogs[n.Catalog].Commit(ctx, n, ch)
+	if err != nil {
+		return err
+	}
+	s.moved(n, t)
+	return nil
+}
+
+// moved makes a table's new state what this command cycle sees; t nil: forget it.
+func (s *Session) moved(n lake.Name, t *lake.Table) {
+	delete(s.tx.pins, n)
+	delete(s.loaded, n)
+	s.host = nil
+	if t != nil {
+		if s.loaded == nil {
+			s.loaded = map[lake.Name]*lake.Table{}
+		}
+		s.loaded[n] = t
+	}
+}
+
+// truncate removes all rows of tables: metadata only.
+func (s *Session) truncate(ctx context.Context, n *ast.Truncate, b *bind.Bound, r *Result) error {
+	r.verb = "TRUNCATE TABLE"
+	for _, rel := range b.Targets {
+		t := rel.Table
+		ch := lake.Change{Base: t, Snapshot: rel.Snapshot, Branch: rel.Branch, Kind: lake.OverwritePartitions,
+			Conflicts: func(*lake.DataFile) bool { return true }, Statement: "TRUNCATE", Operation: "delete"}
+		manifests, err := t.Manifests(ctx, rel.Snapshot)
+		if err != nil {
+			return err
+		}
+		for _, m := range manifests {
+			entries, err := t.Entries(ctx, m)
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				if e.Status != lake.Deleted {
+					ch.Remove = append(ch.Remove, e.File)
+				}
+			}
+		}
+		if len(ch.Remove) == 0 {
+			continue
+		}
+		if err := s.commit(ctx, t.Name, ch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFrom runs COPY … FROM STDIN: an INSERT whose source the client feeds.
 func (s *Session) copyFrom(ctx context.Context, st *Stmt, in vec.Source, r *Result) error {
-	return errNoWrites
+	if err := s.mayWrite(st.bound); err != nil {
+		return err
+	}
+	if in == nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY FROM STDIN needs a client that sends the data")
+	}
+	cols := st.bound.Copy.Columns
+	feed := &plan.Virtual{Table: &fedTable{src: in, cols: cols}, Cols: cols}
+	for i := range cols {
+		feed.Index = append(feed.Index, i)
+	}
+	return s.runWrite(ctx, st.bound, st.bound.Copy.Plan(feed), nil, r)
+}
+
+// fedTable is the rows that a client sends, as a table.
+type fedTable struct {
+	src  vec.Source
+	cols []plan.Column
+}
+
+func (f *fedTable) Name() string { return "stdin" }
+func (f *fedTable) Fields() []types.Field {
+	out := make([]types.Field, len(f.cols))
+	for i, c := range f.cols {
+		out[i] = types.Field{Name: c.Name, Type: c.Type}
+	}
+	return out
+}
+
+// Rows implements plan.VirtualTable; it can be read once.
+func (f *fedTable) Rows(ctx context.Context, _ map[int]types.Datum, yield func([]types.Datum) error) error {
+	row := make([]types.Datum, len(f.cols))
+	for {
+		b, err := f.src.Next(ctx)
+		if b == nil || err != nil {
+			return err
+		}
+		for i := 0; i < b.Rows; i++ {
+			for j, v := range b.Cols {
+				row[j] = v.Datum(i)
+			}
+			if err := yield(row); err != nil {
+				return err
+			}
+		}
+	}
 }

@@ -68,7 +68,7 @@ func (w *write) Next(ctx context.Context) (*vec.Batch, error) {
 
 func (w *write) Close() error {
 	err := closeAll(w.in)
-	for _, b := range w.bufs {
+	for _, b := range w.bufs { // some may be missing after an error
 		if e := b.close(); err == nil {
 			err = e
 		}
@@ -93,7 +93,9 @@ func (w *write) run(ctx context.Context) (err error) {
 	if _, sorted := w.node.Input.(*plan.Sort); sorted && w.node.Target.Table.DefaultSortOrder() != nil {
 		w.sink.Sorted()
 	}
-	w.bufs = make([]*rowBuffer, len(w.in))
+	if w.node.Returning != nil {
+		w.bufs = make([]*rowBuffer, len(w.in))
+	}
 	err = parallel(ctx, len(w.in), func(ctx context.Context, i int) error {
 		s, err := newWriteStream(ctx, w, i)
 		if err != nil {
@@ -474,6 +476,9 @@ func (w *write) copyUntouched(ctx context.Context, tasks []plan.FileTask) (int64
 					sel = append(sel, r)
 				}
 			}
+			if len(sel) == 0 {
+				continue // an empty selection may be nil, which means all rows
+			}
 			if err := out.Write(&vec.Batch{Cols: b.Cols[:k], Rows: b.Rows, Sel: sel}); err != nil {
 				return err
 			}
@@ -568,7 +573,9 @@ func (w *write) liveRows(ctx context.Context, tasks []plan.FileTask) (int64, err
 
 // each runs a scan in this goroutine.
 func (w *write) each(ctx context.Context, sc *plan.Scan, f func(*vec.Batch)) error {
-	parts := buildScan(w.env.serial(), sc)
+	one := *w.env
+	one.Workers = 1
+	parts := buildScan(&one, sc)
 	defer closeAll(parts)
 	for _, p := range parts {
 		for {

@@ -1,0 +1,458 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/types"
+)
+
+// define runs DDL. Each statement is one commit of its own, or one catalog operation; a
+// transaction block cannot hold it back, so inside one it is refused.
+func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
+	if err := s.mayWrite(nil); err != nil {
+		return err
+	}
+	if s.tx.block && len(s.tx.pending) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DDL after writes in one transaction is not supported").WithHint("COMMIT first.")
+	}
+	switch n := st.parsed.Stmt.(type) {
+	case *ast.CreateSchema:
+		r.verb = "CREATE SCHEMA"
+		return s.createSchema(ctx, n)
+	case *ast.CreateTable:
+		return s.createTable(ctx, n, st.bound, args, r)
+	case *ast.CreateView:
+		r.verb = "CREATE VIEW"
+		return s.createView(ctx, n, st.bound)
+	case *ast.Drop:
+		return s.drop(ctx, n, r)
+	case *ast.AlterTable:
+		r.verb = "ALTER TABLE"
+		if n.View {
+			r.verb = "ALTER VIEW"
+		}
+		return s.alter(ctx, n, st.bound, r)
+	case *ast.Comment:
+		r.verb = "COMMENT"
+		return s.comment(ctx, n, st.bound)
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
+}
+
+// target splits a name into catalog, namespace and table for something that is to be made: an
+// unqualified name goes into the first schema of the search path that exists.
+func (s *Session) newName(ctx context.Context, parts []string) (lake.Name, error) {
+	n := lake.Name{Catalog: s.catalog, Table: parts[len(parts)-1]}
+	head := parts[:len(parts)-1]
+	if len(head) > 0 && s.engine.catalogs[head[0]] != nil {
+		if len(head) > 1 || !s.namespaceExists(ctx, s.catalog, head[0]) {
+			n.Catalog, head = head[0], head[1:]
+		}
+	}
+	if len(head) > 0 {
+		n.Namespace = strings.Join(head, ".")
+		if n.Namespace == "pg_catalog" || n.Namespace == "information_schema" {
+			return n, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create %q", n.Namespace+"."+n.Table)
+		}
+		return n, nil
+	}
+	for _, p := range s.searchPath() {
+		if p != "pg_catalog" && p != "information_schema" && s.namespaceExists(ctx, n.Catalog, p) {
+			n.Namespace = p
+			return n, nil
+		}
+	}
+	return n, sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").
+		WithHint("Write schema.%s, SET search_path, or CREATE SCHEMA.", n.Table)
+}
+
+func (s *Session) namespaceExists(ctx context.Context, catalog, name string) bool {
+	list, err := s.engine.catalogs[catalog].Namespaces(ctx)
+	if err != nil {
+		return false
+	}
+	for _, n := range list {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// missing turns a catalog's word for what is missing or there already into PostgreSQL's.
+func definitionError(err error) error {
+	var nf *lake.NotFound
+	var ex *lake.Exists
+	var ne *lake.NotEmpty
+	switch {
+	case errors.As(err, &nf):
+		code := sqlerr.UndefinedTable
+		if nf.What == "namespace" || nf.What == "schema" {
+			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", nf.Name)
+		}
+		return sqlerr.New(code, "%s %q does not exist", nf.What, nf.Name)
+	case errors.As(err, &ex):
+		if ex.What == "namespace" {
+			return sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", ex.Name)
+		}
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", ex.Name)
+	case errors.As(err, &ne):
+		return sqlerr.New(sqlerr.DependentObjectsExist, "cannot drop schema %q because other objects depend on it", ne.Namespace).
+			WithHint("Drop its tables and views first.")
+	}
+	return err
+}
+
+func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema) error {
+	catalog, name := s.catalog, strings.Join(n.Name.Parts, ".")
+	if len(n.Name.Parts) > 1 && s.engine.catalogs[n.Name.Parts[0]] != nil {
+		catalog, name = n.Name.Parts[0], strings.Join(n.Name.Parts[1:], ".")
+	}
+	err := s.engine.catalogs[catalog].CreateNamespace(ctx, name, nil)
+	var ex *lake.Exists
+	if errors.As(err, &ex) && n.IfNotExists {
+		err = nil
+	}
+	s.host = nil
+	return definitionError(err)
+}
+
+// createTable runs CREATE TABLE [AS] and CREATE OR REPLACE TABLE.
+func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.Bound, args []types.Datum, r *Result) error {
+	r.verb = "CREATE TABLE"
+	name, err := s.newName(ctx, n.Name.Parts)
+	if err != nil {
+		return err
+	}
+	cat := s.engine.catalogs[name.Catalog]
+	if n.IfNotExists {
+		if _, err := cat.Load(ctx, name); err == nil {
+			r.warn("42P07", "relation %q already exists, skipping", name.Table)
+			return nil
+		}
+	}
+	spec, err := s.tableSpec(n, b)
+	if err != nil {
+		return err
+	}
+	if !b.Create.As {
+		t, err := cat.Create(ctx, name, spec)
+		if err != nil {
+			return definitionError(err)
+		}
+		s.moved(name, t)
+		return nil
+	}
+	r.verb, r.counted = "SELECT", true
+	staged, err := cat.Stage(ctx, name, spec)
+	if err != nil {
+		return definitionError(err)
+	}
+	source := b.Plan
+	if n.WithNoData {
+		source = &plan.Values{Cols: source.Columns()}
+	}
+	return s.insertStaged(ctx, staged, b, source, args, r)
+}
+
+// tableSpec gathers what CREATE TABLE says of the table.
+func (s *Session) tableSpec(n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, error) {
+	c := b.Create
+	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
+	if c.Like != nil && c.Like.Table != nil {
+		spec.Schema.Fields = append(spec.Schema.Fields, c.Like.Table.Schema().Fields...)
+	}
+	for _, col := range c.Columns {
+		f, err := lake.FieldOf(col.Name, col.Type, col.NotNull)
+		if err != nil {
+			return spec, err
+		}
+		f.Doc, f.WriteDefault = col.Comment, col.Default
+		spec.Schema.Fields = append(spec.Schema.Fields, f)
+	}
+	for k, v := range c.Props {
+		text := ""
+		if !v.Value.IsNull() {
+			text = types.Format(v.Value, v.Typ, s.TextOptions())
+		}
+		switch k {
+		case "format_version", "format-version":
+			spec.Properties["format-version"] = text
+		case "location":
+			spec.Location = text
+		case "comment":
+			spec.Properties["comment"] = text
+		default:
+			spec.Properties[k] = text
+		}
+	}
+	if spec.Properties["format-version"] == "" {
+		v, _ := s.settings.get("lhsql.default_format_version")
+		spec.Properties["format-version"] = v
+	}
+	if n.Comment != nil {
+		spec.Properties["comment"] = *n.Comment
+	}
+	for _, e := range n.PartitionBy {
+		by, err := partitionBy(e)
+		if err != nil {
+			return spec, err
+		}
+		spec.PartitionBy = append(spec.PartitionBy, by)
+	}
+	var err error
+	spec.SortBy, err = sortBy(n.SortedBy)
+	return spec, err
+}
+
+// partitionBy reads a transform: column, or function(column) in the spellings of Spark and
+// Trino: bucket(16, id), bucket(id, 16), months(ts), month(ts).
+func partitionBy(e ast.Expr) (lake.PartitionBy, error) {
+	col, tr, err := transformOf(e)
+	return lake.PartitionBy{Column: col, Transform: tr}, err
+}
+
+func transformOf(e ast.Expr) (string, lake.Transform, error) {
+	bad := func() error {
+		return sqlerr.New(sqlerr.SyntaxError, "a partition field is a column or one of year, month, day, hour, bucket(n, column), truncate(n, column)").At(e.Position())
+	}
+	switch x := e.(type) {
+	case *ast.Ident:
+		return strings.Join(x.Parts, "."), lake.Transform{Kind: lake.Identity, Text: "identity"}, nil
+	case *ast.Call:
+		var col string
+		width := ""
+		for _, a := range x.Args {
+			switch v := a.Expr.(type) {
+			case *ast.Ident:
+				col = strings.Join(v.Parts, ".")
+			case *ast.Lit:
+				if v.Kind == 's' {
+					col = v.Text
+				} else {
+					width = v.Text
+				}
+			}
+		}
+		if col == "" {
+			return "", lake.Transform{}, bad()
+		}
+		name := strings.TrimSuffix(strings.ToLower(x.Name.Parts[len(x.Name.Parts)-1]), "s")
+		switch name {
+		case "year", "month", "day", "hour", "void", "identity":
+			return col, lake.ParseTransform(name), nil
+		case "date":
+			return col, lake.ParseTransform("day"), nil
+		case "bucket", "truncate":
+			if width == "" {
+				return "", lake.Transform{}, bad()
+			}
+			return col, lake.ParseTransform(name + "[" + width + "]"), nil
+		}
+	}
+	return "", lake.Transform{}, bad()
+}
+
+func sortBy(order []ast.Order) ([]lake.SortBy, error) {
+	var out []lake.SortBy
+	for _, o := range order {
+		col, tr, err := transformOf(o.Expr)
+		if err != nil {
+			return nil, err
+		}
+		// Iceberg's writers put NULLs first in ascending order; what is written wins.
+		first := !o.Desc
+		if o.NullsFirst != nil {
+			first = *o.NullsFirst
+		}
+		out = append(out, lake.SortBy{Column: col, Transform: tr, Desc: o.Desc, NullsFirst: first})
+	}
+	return out, nil
+}
+
+// insertStaged writes the rows of CREATE TABLE AS and creates the table with them.
+func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.Bound, source plan.Node, args []types.Datum, r *Result) error {
+	schema := staged.Schema()
+	in := &plan.Insert{Target: plan.WriteTarget{Table: staged, Schema: schema}, Source: source, Given: make([]bool, len(schema.Fields))}
+	id := plan.MaxColID(source)
+	p := &plan.Project{Input: source}
+	for i, c := range source.Columns() {
+		id++
+		f := &schema.Fields[i]
+		out := plan.Column{ID: id, Name: f.Name, Type: f.Type}
+		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: &plan.Cast{X: plan.ColOf(c), Typ: f.Type, Context: plan.Assignment, Pos: -1}})
+	}
+	in.Source = p
+	return s.runWriteWith(ctx, b, in, args, r, func(ctx context.Context, ch lake.Change) error {
+		ch.Statement, ch.User = "CREATE TABLE AS", s.opts.User
+		t, err := s.engine.catalogs[staged.Name.Catalog].CommitStaged(ctx, staged, ch)
+		if err != nil {
+			return definitionError(err)
+		}
+		s.moved(staged.Name, t)
+		return nil
+	})
+}
+
+func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bound) error {
+	if n.Temp {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary views are not supported").WithHint("Use a WITH query.")
+	}
+	name, err := s.newName(ctx, n.Name.Parts)
+	if err != nil {
+		return err
+	}
+	schema := &lake.Schema{}
+	for _, c := range b.ViewColumns {
+		f, err := lake.FieldOf(c.Name, viewType(c.Type), false)
+		if err != nil {
+			return err
+		}
+		schema.Fields = append(schema.Fields, f)
+	}
+	spec := lake.ViewSpec{Schema: schema, Representations: map[string]string{"lhsql": n.SQL, "postgres": n.SQL}, DefaultCatalog: name.Catalog}
+	if path := s.existingPath(); len(path) > 1 {
+		spec.DefaultNamespace = path[1]
+	}
+	spec.Properties = map[string]string{"lhsql.search-path": strings.Join(s.existingPath(), ",")}
+	_, err = s.engine.catalogs[name.Catalog].CreateView(ctx, name, spec, n.Replace)
+	s.moved(name, nil)
+	return definitionError(err)
+}
+
+// viewType is the type that a view's metadata carries for other engines; ours binds the query
+// anew each time.
+func viewType(t types.Type) types.Type {
+	switch {
+	case t.Kind == types.Numeric && !t.Fixed:
+		return types.DecimalType(38, 10)
+	case t.Kind == types.Interval, t.Kind == types.TimeTZ:
+		return types.T(types.Text)
+	}
+	return t
+}
+
+func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
+	r.verb = "DROP " + strings.ToUpper(n.Kind)
+	for _, name := range n.Names {
+		err := definitionError(s.dropOne(ctx, n, name))
+		e, ok := sqlerr.As(err)
+		if ok && n.IfExists && (e.Code == sqlerr.UndefinedTable || e.Code == sqlerr.InvalidSchemaName) {
+			r.warn("00000", "%s, skipping", e.Message)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error {
+	if n.Kind == "schema" {
+		catalog, ns := s.catalog, strings.Join(name.Parts, ".")
+		if n.Cascade {
+			if err := s.dropContents(ctx, catalog, ns, n.Purge); err != nil {
+				return err
+			}
+		}
+		s.host = nil
+		return s.engine.catalogs[catalog].DropNamespace(ctx, ns)
+	}
+	if n.Kind != "table" && n.Kind != "view" {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DROP %s is not supported", strings.ToUpper(n.Kind)).At(n.Pos)
+	}
+	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: name.Parts})
+	if isNotFound(err) {
+		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, "."))
+	}
+	if err != nil {
+		return err
+	}
+	id := lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name}
+	cat := s.engine.catalogs[rel.Catalog]
+	defer s.moved(id, nil)
+	switch {
+	case n.Kind == "table" && rel.Table != nil:
+		return cat.Drop(ctx, id, n.Purge)
+	case n.Kind == "view" && rel.View != nil:
+		return cat.DropView(ctx, id)
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, n.Kind).At(name.Pos)
+}
+
+func (s *Session) dropContents(ctx context.Context, catalog, ns string, purge bool) error {
+	cat := s.engine.catalogs[catalog]
+	tables, err := cat.List(ctx, ns)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := cat.Drop(ctx, t, purge); err != nil {
+			return err
+		}
+		s.moved(t, nil)
+	}
+	views, err := cat.Views(ctx, ns)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if err := cat.DropView(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) comment(ctx context.Context, n *ast.Comment, b *bind.Bound) error {
+	text := ""
+	if n.Text != nil {
+		text = *n.Text
+	}
+	switch n.Kind {
+	case "schema":
+		return definitionError(s.engine.catalogs[s.catalog].SetNamespaceProperties(ctx, strings.Join(n.Name.Parts, "."), map[string]string{"comment": text}, nil))
+	case "table", "column":
+		if b.Target == nil || b.Target.Table == nil {
+			return sqlerr.New(sqlerr.WrongObjectType, "only tables of the lake have comments").At(n.Pos)
+		}
+		return s.edit(ctx, b.Target.Table, "COMMENT", func(e *lake.Edit) error {
+			if n.Kind == "column" {
+				return e.SetDoc(n.Name.Parts[len(n.Name.Parts)-1:], text)
+			}
+			if n.Text == nil {
+				return e.RemoveProperties([]string{"comment"})
+			}
+			return e.SetProperties(map[string]string{"comment": text})
+		})
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "COMMENT ON %s is not supported", strings.ToUpper(n.Kind)).At(n.Pos)
+}
+
+// edit commits a change of metadata.
+func (s *Session) edit(ctx context.Context, t *lake.Table, what string, f func(*lake.Edit) error) error {
+	now, err := s.engine.catalogs[t.Name.Catalog].Commit(ctx, t.Name, lake.Change{Base: t, Edit: f, Statement: what, User: s.opts.User})
+	if err != nil {
+		return err
+	}
+	s.moved(t.Name, now)
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
