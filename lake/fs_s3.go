@@ -1,11 +1,262 @@
 package lake
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
+// s3FS is an S3-compatible object store. One client is shared by all calls; each call has its
+// own context. Objects are created with If-None-Match, so that none is ever replaced (S2).
+type s3FS struct{ client *s3.Client }
+
+// newS3 reads the properties as PyIceberg spells them: s3.endpoint, s3.region,
+// s3.access-key-id, s3.secret-access-key, s3.session-token, s3.force-virtual-addressing.
 func newS3(ctx context.Context, props map[string]string) (FS, error) {
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "object stores are not supported yet")
+	var opts []func(*config.LoadOptions) error
+	if r := props["s3.region"]; r != "" {
+		opts = append(opts, config.WithRegion(r))
+	} else if props["s3.endpoint"] != "" {
+		opts = append(opts, config.WithRegion("us-east-1")) // stores other than Amazon's take any
+	}
+	if k := props["s3.access-key-id"]; k != "" {
+		opts = append(opts, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(k, props["s3.secret-access-key"], props["s3.session-token"])))
+	}
+	cfg, err := config.LoadDefaultConfig(context.WithoutCancel(ctx), opts...)
+	if err != nil {
+		return nil, sqlerr.Wrap(err, sqlerr.ConfigFileError, "configure the object store")
+	}
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+		if e := props["s3.endpoint"]; e != "" {
+			o.BaseEndpoint = aws.String(e)
+			o.UsePathStyle = !strings.EqualFold(props["s3.force-virtual-addressing"], "true")
+		}
+		// Older stores know no checksum trailers: send them only where they are required.
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})
+	return &s3FS{client}, nil
+}
+
+func bucketKey(path string) (bucket, key string, err error) {
+	rest, ok := strings.CutPrefix(Canonical(path), "s3://")
+	bucket, key, _ = strings.Cut(rest, "/")
+	if !ok || bucket == "" || key == "" {
+		return "", "", fmt.Errorf("%q is no location of an object", path)
+	}
+	return bucket, key, nil
+}
+
+// s3Error gives missing and existing objects the errors that FS promises.
+func s3Error(err error, op, path string) error {
+	var r *awshttp.ResponseError
+	if errors.As(err, &r) {
+		switch r.HTTPStatusCode() {
+		case http.StatusNotFound:
+			return &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist}
+		case http.StatusPreconditionFailed:
+			return &fs.PathError{Op: op, Path: path, Err: fs.ErrExist}
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", op, path, err)
+	}
+	return err
+}
+
+func (s *s3FS) Open(ctx context.Context, path string, size int64) (File, error) {
+	bucket, key, err := bucketKey(path)
+	if err != nil {
+		return nil, err
+	}
+	if size < 0 {
+		h, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
+		if err != nil {
+			return nil, s3Error(err, "open", path)
+		}
+		size = aws.ToInt64(h.ContentLength)
+	}
+	return &s3File{s, path, bucket, key, size}, nil
+}
+
+type s3File struct {
+	s                 *s3FS
+	path, bucket, key string
+	size              int64
+}
+
+func (f *s3File) Size() int64  { return f.size }
+func (f *s3File) Close() error { return nil }
+
+func (f *s3File) ReadAt(ctx context.Context, p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	rng := fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)
+	out, err := f.s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.bucket, Key: &f.key, Range: &rng})
+	if err != nil {
+		return s3Error(err, "read", f.path)
+	}
+	defer out.Body.Close()
+	if n := aws.ToInt64(out.ContentLength); out.ContentLength != nil && n != int64(len(p)) {
+		return fmt.Errorf("read %s: %w: %d bytes at %d, got %d", f.path, io.ErrUnexpectedEOF, len(p), off, n)
+	}
+	if _, err := io.ReadFull(out.Body, p); err != nil {
+		return fmt.Errorf("read %s: %w", f.path, err)
+	}
+	return nil
+}
+
+func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
+	bucket, key, err := bucketKey(path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil {
+		return nil, s3Error(err, "read", path)
+	}
+	defer out.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(out.Body, maxMetadata+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(b) > maxMetadata:
+		return nil, fmt.Errorf("read %s: larger than %d bytes", path, maxMetadata)
+	case out.ContentLength != nil && *out.ContentLength != int64(len(b)):
+		return nil, fmt.Errorf("read %s: %w", path, io.ErrUnexpectedEOF)
+	}
+	return b, nil
+}
+
+func (s *s3FS) Create(ctx context.Context, path string, data []byte) error {
+	bucket, key, err := bucketKey(path)
+	if err != nil {
+		return err
+	}
+	_, err = s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: aws.String("*")})
+	err = s3Error(err, "create", path)
+	if errors.Is(err, fs.ErrExist) {
+		// It may be our own, of an attempt whose answer was lost and that the client retried.
+		if b, e := s.ReadAll(ctx, path); e == nil && bytes.Equal(b, data) {
+			return nil
+		}
+	}
+	return err
+}
+
+// s3Part is the size of a part of a multipart upload; S3 takes up to 10,000.
+const s3Part = 16 << 20
+
+func (s *s3FS) CreateStream(ctx context.Context, path string) (Writer, error) {
+	bucket, key, err := bucketKey(path)
+	if err != nil {
+		return nil, err
+	}
+	return &s3Writer{s: s, ctx: ctx, path: path, bucket: bucket, key: key}, nil
+}
+
+// s3Writer buffers one part. An object of less than a part is put in one request.
+type s3Writer struct {
+	s                 *s3FS
+	ctx               context.Context // of the stream: Write has none of its own
+	path, bucket, key string
+	buf               bytes.Buffer
+	upload            *string
+	parts             []s3types.CompletedPart
+	done              bool
+}
+
+func (w *s3Writer) Write(p []byte) (int, error) {
+	n, _ := w.buf.Write(p)
+	for w.buf.Len() >= s3Part {
+		if err := w.part(w.ctx, w.buf.Next(s3Part)); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+func (w *s3Writer) part(ctx context.Context, b []byte) error {
+	if w.upload == nil {
+		out, err := w.s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &w.bucket, Key: &w.key})
+		if err != nil {
+			return s3Error(err, "create", w.path)
+		}
+		w.upload = out.UploadId
+	}
+	n := int32(len(w.parts) + 1)
+	out, err := w.s.client.UploadPart(ctx, &s3.UploadPartInput{Bucket: &w.bucket, Key: &w.key, UploadId: w.upload, PartNumber: &n, Body: bytes.NewReader(b)})
+	if err != nil {
+		return s3Error(err, "write", w.path)
+	}
+	w.parts = append(w.parts, s3types.CompletedPart{ETag: out.ETag, PartNumber: &n})
+	return nil
+}
+
+func (w *s3Writer) Commit(ctx context.Context) error {
+	if w.upload == nil {
+		err := w.s.Create(ctx, w.path, w.buf.Bytes())
+		w.done = err == nil
+		return err
+	}
+	if w.buf.Len() > 0 {
+		if err := w.part(ctx, w.buf.Bytes()); err != nil {
+			return err
+		}
+	}
+	_, err := w.s.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &w.bucket, Key: &w.key, UploadId: w.upload,
+		MultipartUpload: &s3types.CompletedMultipartUpload{Parts: w.parts}, IfNoneMatch: aws.String("*")})
+	w.done = err == nil
+	return s3Error(err, "create", w.path)
+}
+
+func (w *s3Writer) Abort() {
+	if w.done || w.upload == nil {
+		return
+	}
+	w.done = true
+	_, _ = w.s.client.AbortMultipartUpload(context.WithoutCancel(w.ctx), &s3.AbortMultipartUploadInput{Bucket: &w.bucket, Key: &w.key, UploadId: w.upload})
+}
+
+func (s *s3FS) Remove(ctx context.Context, path string) error {
+	bucket, key, err := bucketKey(path)
+	if err != nil {
+		return err
+	}
+	_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: &key})
+	return s3Error(err, "remove", path)
+}
+
+func (s *s3FS) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
+	bucket, key, err := bucketKey(strings.TrimRight(prefix, "/") + "/")
+	if err != nil {
+		return err
+	}
+	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &key})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return s3Error(err, "list", prefix)
+		}
+		for _, o := range page.Contents {
+			if err := yield("s3://"+bucket+"/"+aws.ToString(o.Key), aws.ToInt64(o.Size)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
