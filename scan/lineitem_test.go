@@ -25,12 +25,9 @@ const lineitemFields = `[
 {"id":13,"name":"l_receiptdate","required":false,"type":"date"},{"id":14,"name":"l_shipinstruct","required":false,"type":"string"},
 {"id":15,"name":"l_shipmode","required":false,"type":"string"},{"id":16,"name":"l_comment","required":false,"type":"string"}]`
 
-// lineitemTable is TPC-H's lineitem at scale 1, where LHSQL_LINEITEM or the usual place has it.
+// lineitemTable is TPC-H's lineitem at scale 1, as a Parquet file that LHSQL_LINEITEM names.
 func lineitemTable(tb testing.TB) (*lake.Table, *lake.DataFile) {
 	at := os.Getenv("LHSQL_LINEITEM")
-	if at == "" {
-		at = "/tmp/tpch/lineitem_zstd.parquet"
-	}
 	st, err := os.Stat(at)
 	if err != nil {
 		tb.Skip(err)

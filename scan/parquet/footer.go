@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"unsafe"
-
-	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
 // Codec is a compression codec.
@@ -388,9 +386,4 @@ func checkRange(r Range, size int64, what string) error {
 		return corrupt("%s at %d+%d in a file of %d bytes", what, r.Off, r.N, size)
 	}
 	return nil
-}
-
-// asWorld names the file in an error of reading it.
-func asWorld(err error, path string) error {
-	return sqlerr.Wrap(err, sqlerr.IOError, "reading %s", path)
 }

@@ -31,10 +31,7 @@ func (o *osFile) ReadAt(_ context.Context, p []byte, off int64) error {
 
 // lineitem is where the benchmarks find TPC-H's lineitem at scale 1.
 func lineitem() string {
-	if p := os.Getenv("LHSQL_LINEITEM"); p != "" {
-		return p
-	}
-	return "/tmp/tpch/lineitem_zstd.parquet"
+	return os.Getenv("LHSQL_LINEITEM")
 }
 
 // BenchmarkReadColumn reads one column of lineitem on one core.
