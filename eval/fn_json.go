@@ -122,7 +122,7 @@ func jsonMembers(s string, f func(key, value string) bool) (ok bool) {
 	for i = jsonSpace(s, i+1); i < len(s) && s[i] != '}'; {
 		kEnd := jsonEnd(s, i)
 		key := s[i:kEnd]
-		i = jsonSpace(s, jsonSpace(s, kEnd)+1)
+		i = min(jsonSpace(s, jsonSpace(s, kEnd)+1), len(s))
 		vEnd := jsonEnd(s, i)
 		if !f(key, s[i:vEnd]) {
 			return true
