@@ -40,7 +40,7 @@ type setting struct {
 
 // settingTable has every setting that a session knows, the ones that clients set and that have
 // no meaning here included: a client must be able to set and read them back.
-var settingTable = []setting{
+var settingTable = append([]setting{
 	{name: "application_name", report: true, doc: "Sets the application name to be reported in statistics and logs."},
 	{name: "backslash_quote", kind: enumSetting, value: "safe_encoding", enum: "safe_encoding on off"},
 	{name: "block_size", kind: intSetting, value: "8192", fixed: true},
@@ -143,7 +143,7 @@ var settingTable = []setting{
 	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas."},
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "serializable", enum: "serializable snapshot"},
 	{name: "lhsql.default_format_version", kind: intSetting, value: "2", min: 1, max: 3},
-}
+}, inertSettings()...)
 
 var settingIndex = func() map[string]*setting {
 	m := make(map[string]*setting, len(settingTable))

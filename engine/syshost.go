@@ -146,6 +146,16 @@ func describeTable(t *lake.Table) *syscat.Relation {
 	}
 	r.Options = append(r.Options, "format-version="+strconv.Itoa(t.FormatVersion()))
 	sort.Strings(r.Options)
+	// relkind stays r: a partitioned table of PostgreSQL's (p) owns other tables, and clients that
+	// ask for TABLE alone do not list it. psql's \d+ prints the options, so the layout shows there.
+	var first []string
+	if r.Partition != "" {
+		first = append(first, "partitioned_by=("+r.Partition+")")
+	}
+	if s := t.CurrentSnapshot(); s != nil {
+		first = append(first, "current-snapshot-id="+strconv.FormatInt(s.ID, 10))
+	}
+	r.Options = append(first, r.Options...)
 	return r
 }
 

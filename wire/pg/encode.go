@@ -25,17 +25,25 @@ func newEncoders(cols []engine.ResultColumn, formats []int16, o *types.TextOptio
 	return e
 }
 
-// rows sends all of res as DataRow messages.
-func (c *conn) rows(res *engine.Result, enc []encoder, sent int64) (int64, error) {
+// rows sends all of res as text. Its description waits for the first batch, so that a query that
+// fails at once answers with the error alone, as PostgreSQL's does when planning finds it.
+func (c *conn) rows(res *engine.Result, cols []engine.ResultColumn) error {
+	var enc []encoder
 	for {
 		b, err := res.Next(c.ctx)
-		if b == nil || err != nil {
-			return sent, err
+		if err != nil {
+			return err
+		}
+		if enc == nil {
+			c.rowDescription(cols, nil)
+			enc = newEncoders(cols, nil, c.sess.TextOptions())
+		}
+		if b == nil {
+			return nil
 		}
 		c.dataRows(b, 0, b.Len(), enc)
-		sent += int64(b.Len())
 		if c.w.err != nil {
-			return sent, c.w.err
+			return c.w.err
 		}
 	}
 }

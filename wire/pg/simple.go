@@ -66,8 +66,7 @@ func (c *conn) queryOne(p engine.Parsed) error {
 		return c.copyOut(res, cp)
 	}
 	if cols := res.Columns(); cols != nil {
-		c.rowDescription(cols, nil)
-		if _, err := c.rows(res, newEncoders(cols, nil, c.sess.TextOptions()), 0); err != nil {
+		if err := c.rows(res, cols); err != nil {
 			return err
 		}
 	} else if err := drainRows(c.ctx, res); err != nil {

@@ -168,7 +168,7 @@ func (c *conn) startupPacket(deadline time.Time) (map[string]string, error) {
 		case code>>16 == 3:
 			return c.startupParams(code, body[4:])
 		default:
-			return nil, sqlerr.New(sqlerr.ProtocolViolation, "unsupported frontend protocol %d.%d: server supports 3.0 to 3.0", code>>16, code&0xffff)
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports 3.0 to 3.0", code>>16, code&0xffff)
 		}
 	}
 }
