@@ -142,6 +142,13 @@ func Made(n Node) ColSet {
 		if n.Kind == MarkJoin {
 			s.Add(n.Mark.ID)
 		}
+	case *Update:
+		add(n.Row)
+	case *Merge:
+		add(n.Row)
+		if n.Action.ID != 0 {
+			s.Add(n.Action.ID)
+		}
 	}
 	return s
 }
