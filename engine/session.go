@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/ast"
@@ -107,6 +108,12 @@ func (s *Session) TextOptions() *types.TextOptions {
 	o.IntervalStyle, _ = s.settings.get("IntervalStyle")
 	o.ByteaOutput, _ = s.settings.get("bytea_output")
 	o.ExtraFloatDigits = int(s.settings.int("extra_float_digits"))
+	o.ObjectName = func(k types.Kind, oid uint32) (string, bool) {
+		return systemSession{s}.ObjectName(eval.RegCatalog(k), oid)
+	}
+	o.ObjectOID = func(k types.Kind, name string) (uint32, bool) {
+		return systemSession{s}.ObjectOID(eval.RegCatalog(k), name)
+	}
 	return o
 }
 

@@ -57,17 +57,8 @@ func (s *Session) visible(ctx context.Context, schema, name string) bool {
 		if p == schema {
 			return true
 		}
-		if _, ok := syscat.Table(h, p, name); ok {
+		if syscat.Exists(ctx, h, p, name) {
 			return false
-		}
-		entries, err := h.Entries(ctx, p)
-		if err != nil {
-			return false
-		}
-		for _, e := range entries {
-			if e.Name == name {
-				return false
-			}
 		}
 	}
 	return false
@@ -164,17 +155,11 @@ func (s *Session) relationOID(ctx context.Context, parts []string) (uint32, bool
 		path = []string{strings.Join(parts[:len(parts)-1], ".")}
 	}
 	for _, schema := range path {
-		if v, ok := syscat.Table(h, schema, name); ok {
-			return v.OID(), true
+		if syscat.Exists(ctx, h, schema, name) {
+			return syscat.OID(s.catalog, schema, name), true
 		}
-		entries, err := h.Entries(ctx, schema)
-		if err != nil {
-			return 0, false
-		}
-		for _, e := range entries {
-			if e.Name == name {
-				return syscat.OID(s.catalog, schema, name), true
-			}
+		if oid, ok := syscat.KeyOID(ctx, h, schema, name); ok {
+			return oid, true
 		}
 	}
 	return 0, false

@@ -30,12 +30,14 @@ type host struct {
 	namespaces []string
 	entries    map[string][]syscat.Entry
 	relations  map[lake.Name]*syscat.Relation
+	names      syscat.Names
 }
 
-func (h *host) Database() string    { return h.catalog }
-func (h *host) Databases() []string { return h.s.engine.order }
-func (h *host) User() string        { return h.s.opts.User }
-func (h *host) Started() time.Time  { return h.s.engine.started }
+func (h *host) Database() string     { return h.catalog }
+func (h *host) Databases() []string  { return h.s.engine.order }
+func (h *host) User() string         { return h.s.opts.User }
+func (h *host) Names() *syscat.Names { return &h.names }
+func (h *host) Started() time.Time   { return h.s.engine.started }
 
 // Users are those of the sessions that are connected: the server's own list of users belongs to
 // the wire and holds verifiers.

@@ -149,12 +149,16 @@ func (s *Session) checkAborted(st ast.Stmt) error {
 func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (string, error) {
 	switch t.Op {
 	case "begin":
+		tag := "BEGIN"
+		if t.Start {
+			tag = "START TRANSACTION"
+		}
 		if s.tx.block {
 			r.warn(sqlerr.ActiveTransaction, "there is already a transaction in progress")
-			return "BEGIN", nil
+			return tag, nil
 		}
 		s.begin(t)
-		return "BEGIN", nil
+		return tag, nil
 	case "commit", "rollback":
 		return s.endBlock(ctx, t, r)
 	case "savepoint":

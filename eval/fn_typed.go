@@ -37,14 +37,14 @@ func sessionText(c *Ctx) *types.TextOptions {
 	o := &types.TextOptions{Zone: c.Zone, DateStyle: c.DateStyle, IntervalStyle: c.IntervalStyle,
 		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now}
 	if s := c.Session; s != nil {
-		o.ObjectName = func(k types.Kind, oid uint32) (string, bool) { return s.ObjectName(regCatalog(k), oid) }
-		o.ObjectOID = func(k types.Kind, name string) (uint32, bool) { return s.ObjectOID(regCatalog(k), name) }
+		o.ObjectName = func(k types.Kind, oid uint32) (string, bool) { return s.ObjectName(RegCatalog(k), oid) }
+		o.ObjectOID = func(k types.Kind, name string) (uint32, bool) { return s.ObjectOID(RegCatalog(k), name) }
 	}
 	return o
 }
 
-// regCatalog is the catalog whose objects a reg… type names.
-func regCatalog(k types.Kind) string {
+// RegCatalog is the catalog whose objects a reg… type names.
+func RegCatalog(k types.Kind) string {
 	switch k {
 	case types.Regclass:
 		return "pg_class"

@@ -86,6 +86,8 @@ func (r *rebinder) node(n plan.Node) plan.Node {
 	switch n := n.(type) { // a copy by now
 	case *plan.Join:
 		n.Filters = r.filterList(n.Filters)
+	case *plan.Virtual:
+		n.RuntimeFilters = r.filterList(n.RuntimeFilters)
 	case *plan.Scan:
 		n.RuntimeFilters = r.filterList(n.RuntimeFilters)
 		tasks := append([]plan.FileTask(nil), n.Tasks...)

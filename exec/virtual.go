@@ -38,53 +38,23 @@ func (v *virtual) fill(ctx context.Context) error {
 		w.apps = append(w.apps, vec.NewAppender(c.Type))
 	}
 	out := make([]types.Datum, len(n.Cols))
-	err := n.Table.Rows(ctx, v.equal(), func(row []types.Datum) error {
+	yield := func(row []types.Datum) error {
 		for i, k := range n.Index {
 			out[i] = row[k]
 		}
 		return w.add(out)
-	})
+	}
+	ask := newAsker(v.env, n)
+	var err error
+	if t, ok := n.Table.(plan.ColumnTable); ok {
+		err = t.RowsOf(ctx, plan.Ask{Need: n.Index, Equal: ask.equal, May: ask.may}, yield)
+	} else {
+		err = n.Table.Rows(ctx, ask.single(), yield)
+	}
 	if err != nil {
 		return err
 	}
 	return w.finish()
-}
-
-// equal finds the predicate's terms column = constant.
-func (v *virtual) equal() map[int]types.Datum {
-	eq := map[int]types.Datum{}
-	at := map[plan.ColID]int{}
-	for i, c := range v.node.Cols {
-		at[c.ID] = v.node.Index[i]
-	}
-	var visit func(e plan.Expr)
-	visit = func(e plan.Expr) {
-		switch e := e.(type) {
-		case *plan.And:
-			for _, a := range e.Args {
-				visit(a)
-			}
-		case *plan.Call:
-			if !e.Func.Operator || e.Func.Name != "=" || len(e.Args) != 2 {
-				return
-			}
-			col, k := e.Args[0], e.Args[1]
-			if _, ok := k.(*plan.Col); ok {
-				col, k = k, col
-			}
-			c, ok1 := col.(*plan.Col)
-			d, ok2 := k.(*plan.Const)
-			if ok1 && ok2 && !d.Value.IsNull() {
-				if i, ok := at[c.ID]; ok && c.Typ.Same(d.Typ) {
-					eq[i] = d.Value
-				}
-			}
-		}
-	}
-	if v.node.Pred != nil {
-		visit(v.node.Pred)
-	}
-	return eq
 }
 
 func (v *virtual) Close() error { return v.rows.close() }

@@ -165,7 +165,7 @@ func Clone(n Node, fresh func() ColID) (Node, map[ColID]ColID) {
 			return &d
 		case *Virtual:
 			d := *m
-			d.Cols = cols(m.Cols)
+			d.Cols, d.RuntimeFilters = cols(m.Cols), nil
 			return &d
 		case *Values:
 			d := *m

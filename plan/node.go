@@ -97,6 +97,8 @@ type Virtual struct {
 	Cols  []Column
 	Index []int // Cols[i] is the table's column Index[i]
 	Pred  Expr  // a hint that the table may use to make fewer rows; a Filter above still tests
+	// RuntimeFilters are hints like Pred: see Scan.
+	RuntimeFilters []*RuntimeFilter
 }
 
 // VirtualTable makes its rows on demand. Fields never changes. Rows calls yield once per row,
@@ -107,6 +109,21 @@ type VirtualTable interface {
 	Name() string
 	Fields() []types.Field
 	Rows(ctx context.Context, equal map[int]types.Datum, yield func([]types.Datum) error) error
+}
+
+// ColumnTable is a VirtualTable that can spare itself what a query does not ask for.
+type ColumnTable interface {
+	VirtualTable
+	RowsOf(ctx context.Context, ask Ask, yield func([]types.Datum) error) error
+}
+
+// Ask says what is wanted of a ColumnTable. The zero Ask wants all.
+type Ask struct {
+	Need  []int                 // the columns that have to be right; nil: all
+	Equal map[int][]types.Datum // rows are wanted only with one of the values in the column
+	// May tells whether a row with d in the column may be wanted, by all that is known of the
+	// column; nil: it may. It is cheap beside loading a table's metadata.
+	May func(column int, d types.Datum) bool
 }
 
 // Values is a literal relation. Rows of expressions over no input (outer references allowed).

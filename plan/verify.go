@@ -93,6 +93,11 @@ func (v *verifier) own(n Node, outer ColSet) error {
 		}
 	case *Virtual:
 		have.AddAll(Made(n))
+		for _, f := range n.RuntimeFilters {
+			if err := v.expr(f.Expr, have); err != nil {
+				return fmt.Errorf("runtime filter: %w", err)
+			}
+		}
 	case *SetOp:
 		l, r := n.Left.Columns(), n.Right.Columns()
 		if len(l) != len(n.Cols) || len(r) != len(n.Cols) {

@@ -114,6 +114,14 @@ func reachScan(n plan.Node, key plan.Expr, f *plan.RuntimeFilter) (plan.Node, bo
 		f.Expr = key
 		s.RuntimeFilters = append(append([]*plan.RuntimeFilter(nil), m.RuntimeFilters...), f)
 		return &s, true
+	case *plan.Virtual:
+		if _, bare := key.(*plan.Col); !bare || !plan.Made(m).Contains(plan.ExprCols(key)) {
+			return n, false
+		}
+		s := *m
+		f.Expr = key
+		s.RuntimeFilters = append(append([]*plan.RuntimeFilter(nil), m.RuntimeFilters...), f)
+		return &s, true
 	case *plan.Filter:
 		return reachInput(n, m.Input, key, f)
 	case *plan.Sort:

@@ -47,20 +47,9 @@ func infoSchemata(ctx context.Context, q *query) error {
 	return nil
 }
 
-// eachNamed enumerates relations by the schema and table names that the query asks for.
-func (q *query) eachNamed(ctx context.Context, schemaCol, nameCol string, f func(item) error) error {
-	schema, _ := q.wantStr(schemaCol)
-	name, _ := q.wantStr(nameCol)
-	list, err := items(ctx, q.host, schema, name)
-	if err != nil {
-		return err
-	}
-	for _, it := range list {
-		if err := f(it); err != nil {
-			return err
-		}
-	}
-	return nil
+// eachNamed enumerates the relations whose schema and table names the query may want.
+func (q *query) eachNamed(ctx context.Context, f func(item) error) error {
+	return q.each(ctx, "", "table_schema", "table_name", f)
 }
 
 func yesNo(b bool) string {
@@ -71,7 +60,7 @@ func yesNo(b bool) string {
 }
 
 func infoTables(ctx context.Context, q *query) error {
-	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+	return q.eachNamed(ctx, func(it item) error {
 		kind := "BASE TABLE"
 		if it.entry.View {
 			kind = "VIEW"
@@ -82,7 +71,7 @@ func infoTables(ctx context.Context, q *query) error {
 }
 
 func infoViews(ctx context.Context, q *query) error {
-	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+	return q.eachNamed(ctx, func(it item) error {
 		if !it.entry.View {
 			return nil
 		}
@@ -104,7 +93,7 @@ func infoViews(ctx context.Context, q *query) error {
 
 func infoColumns(ctx context.Context, q *query) error {
 	db := q.host.Database()
-	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+	return q.eachNamed(ctx, func(it item) error {
 		r, err := q.load(ctx, it)
 		if err != nil || r == nil {
 			return err
@@ -181,7 +170,7 @@ func precisionOf(t types.Type) precision {
 
 func infoTableConstraints(ctx context.Context, q *query) error {
 	db := q.host.Database()
-	return q.keys(ctx, "", func(it item, r *Relation, _ []int) error {
+	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, _ []int) error {
 		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
 			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "PRIMARY KEY", "is_deferrable", "NO",
 			"initially_deferred", "NO", "enforced", "NO")
@@ -190,7 +179,7 @@ func infoTableConstraints(ctx context.Context, q *query) error {
 
 func infoKeyColumns(ctx context.Context, q *query) error {
 	db := q.host.Database()
-	return q.keys(ctx, "", func(it item, r *Relation, cols []int) error {
+	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, cols []int) error {
 		for i, c := range cols {
 			if err := q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
 				"table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c-1].Name, "ordinal_position", i+1); err != nil {
@@ -203,7 +192,7 @@ func infoKeyColumns(ctx context.Context, q *query) error {
 
 func infoConstraintColumns(ctx context.Context, q *query) error {
 	db := q.host.Database()
-	return q.keys(ctx, "", func(it item, r *Relation, cols []int) error {
+	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, cols []int) error {
 		for _, c := range cols {
 			if err := q.row("table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c-1].Name,
 				"constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it)); err != nil {
@@ -222,7 +211,7 @@ func infoCharacterSets(ctx context.Context, q *query) error {
 
 func infoTablePrivileges(ctx context.Context, q *query) error {
 	db, me := q.host.Database(), q.host.User()
-	return q.eachNamed(ctx, "table_schema", "table_name", func(it item) error {
+	return q.eachNamed(ctx, func(it item) error {
 		for _, p := range []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE"} {
 			if (it.def != nil || it.entry.View) && p != "SELECT" {
 				continue

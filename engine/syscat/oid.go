@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"sort"
+	"strings"
 )
 
 // PostgreSQL's own OIDs that appear here.
@@ -81,18 +82,44 @@ type item struct {
 	schema string
 	entry  Entry
 	oid    uint32
-	def    *def // a system table
+	key    uint32 // of the index that identifier fields, if any, show as
+	def    *def   // a system table
 }
 
-// items enumerates relations; system tables last. schemaOID 0 and name "" mean any.
-func items(ctx context.Context, h Host, wantSchema, name string) ([]item, error) {
+// Names is an enumeration of a Host's relations, by name and OID.
+type Names struct {
+	made   bool
+	list   []item // sorted by schema and name, system tables last
+	byOID  map[uint32]int
+	byKey  map[uint32]int // by the OID of the key's index and of its constraint
+	byName map[[2]string]int
+}
+
+// names enumerates h's relations once.
+func names(ctx context.Context, h Host) (*Names, error) {
+	n := h.Names()
+	if n.made {
+		return n, nil
+	}
 	list, err := schemas(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	var out []item
+	db := h.Database()
+	m := Names{made: true, byOID: map[uint32]int{}, byKey: map[uint32]int{}, byName: map[[2]string]int{}}
+	add := func(it item) {
+		i := len(m.list)
+		m.list = append(m.list, it)
+		m.byName[[2]string{it.schema, it.entry.Name}] = i
+		if _, taken := m.byOID[it.oid]; !taken {
+			m.byOID[it.oid] = i
+		}
+		if it.def == nil && !it.entry.View {
+			m.byKey[it.key], m.byKey[constraintOID(db, it)] = i, i
+		}
+	}
 	for _, s := range list {
-		if wantSchema != "" && s != wantSchema || s == "pg_catalog" || s == "information_schema" {
+		if s == "pg_catalog" || s == "information_schema" {
 			continue
 		}
 		entries, err := h.Entries(ctx, s)
@@ -100,17 +127,42 @@ func items(ctx context.Context, h Host, wantSchema, name string) ([]item, error)
 			return nil, err
 		}
 		for _, e := range entries {
-			if name == "" || e.Name == name {
-				out = append(out, item{schema: s, entry: e, oid: OID(h.Database(), s, e.Name)})
-			}
+			add(item{schema: s, entry: e, oid: OID(db, s, e.Name), key: hashOID("key", db, s, e.Name)})
 		}
 	}
 	for _, d := range sortedDefs() {
-		if (wantSchema == "" || d.schema == wantSchema) && (name == "" || d.name == name) {
-			out = append(out, item{schema: d.schema, entry: Entry{Name: d.name, View: d.view}, oid: d.oid, def: d})
-		}
+		add(item{schema: d.schema, entry: Entry{Name: d.name, View: d.view}, oid: d.oid, def: d})
 	}
-	return out, nil
+	*n = m
+	return n, nil
+}
+
+func constraintOID(db string, it item) uint32 {
+	return hashOID("constraint", db, it.schema, it.entry.Name)
+}
+
+// KeyOID is the OID of the index of the name that a table's identifier fields show as.
+func KeyOID(ctx context.Context, h Host, schema, name string) (uint32, bool) {
+	table, ok := strings.CutSuffix(name, "_pkey")
+	if !ok || !Exists(ctx, h, schema, table) {
+		return 0, false
+	}
+	n, _ := names(ctx, h)
+	it := n.list[n.byName[[2]string{schema, table}]]
+	if r, err := relationOf(ctx, h, it); err != nil || len(r.Key) == 0 {
+		return 0, false
+	}
+	return it.key, true
+}
+
+// Exists tells whether the schema has a relation of the name.
+func Exists(ctx context.Context, h Host, schema, name string) bool {
+	n, err := names(ctx, h)
+	if err != nil {
+		return false
+	}
+	_, ok := n.byName[[2]string{schema, name}]
+	return ok
 }
 
 func sortedDefs() []*def {
@@ -127,18 +179,38 @@ func sortedDefs() []*def {
 	return list
 }
 
-// ByOID finds a relation by OID.
+// ByOID finds a relation by OID; a key's index too, as no view.
 func ByOID(ctx context.Context, h Host, oid uint32) (schema, name string, view, ok bool, err error) {
-	list, err := items(ctx, h, "", "")
+	n, err := names(ctx, h)
 	if err != nil {
 		return "", "", false, false, err
 	}
-	for _, it := range list {
-		if it.oid == oid {
-			return it.schema, it.entry.Name, it.entry.View, true, nil
-		}
+	if i, ok := n.byOID[oid]; ok {
+		it := n.list[i]
+		return it.schema, it.entry.Name, it.entry.View, true, nil
+	}
+	if i, ok := n.byKey[oid]; ok && n.list[i].key == oid {
+		return n.list[i].schema, keyName(n.list[i]), false, true, nil
 	}
 	return "", "", false, false, nil
+}
+
+// KeyByOID finds the relation whose key shows as the index or constraint with the OID; nil if
+// there is none.
+func KeyByOID(ctx context.Context, h Host, oid uint32) (schema string, r *Relation, err error) {
+	n, err := names(ctx, h)
+	if err != nil {
+		return "", nil, err
+	}
+	i, ok := n.byKey[oid]
+	if !ok {
+		return "", nil, nil
+	}
+	it := n.list[i]
+	if r, err = h.Relation(ctx, it.schema, it.entry.Name); err != nil || len(r.Key) == 0 {
+		return "", nil, err
+	}
+	return it.schema, r, nil
 }
 
 // relationOf loads what an item stands for.
@@ -178,21 +250,4 @@ func RoleName(h Host, oid uint32) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// KeyByOID finds the relation whose key shows as the index or constraint with the OID; nil if
-// there is none.
-func KeyByOID(ctx context.Context, h Host, oid uint32) (schema string, r *Relation, err error) {
-	list, err := items(ctx, h, "", "")
-	if err != nil {
-		return "", nil, err
-	}
-	for _, it := range list {
-		if it.def != nil || (keyOID(h, it) != oid && hashOID("constraint", h.Database(), it.schema, it.entry.Name) != oid) {
-			continue
-		}
-		r, err := h.Relation(ctx, it.schema, it.entry.Name)
-		return it.schema, r, err
-	}
-	return "", nil, nil
 }

@@ -23,23 +23,27 @@ func init() {
 	makers["pg_catalog.pg_stat_all_tables"] = pgStatTables
 }
 
-// each enumerates the relations that a query asks for, by its equalities on an OID column and,
-// where the table has one, a name column.
-func (q *query) each(ctx context.Context, oidCol, nameCol string, f func(item) error) error {
-	name := ""
-	if nameCol != "" {
-		name, _ = q.wantStr(nameCol)
-	}
-	list, err := items(ctx, q.host, "", name)
+// each enumerates the relations that a query may want, by what it asks of an OID column and,
+// where the table has them, of columns with the names of schema and relation.
+func (q *query) each(ctx context.Context, oidCol, schemaCol, nameCol string, f func(item) error) error {
+	n, err := names(ctx, q.host)
 	if err != nil {
 		return err
 	}
-	oid, byOID := uint32(0), false
-	if oidCol != "" {
-		oid, byOID = q.wantOID(oidCol)
-	}
-	for _, it := range list {
-		if byOID && it.oid != oid {
+	schema := struct {
+		name string
+		may  bool
+	}{}
+	for _, it := range n.list {
+		if schemaCol != "" {
+			if schema.name != it.schema {
+				schema.name, schema.may = it.schema, q.may(schemaCol, it.schema)
+			}
+			if !schema.may {
+				continue
+			}
+		}
+		if oidCol != "" && !q.may(oidCol, it.oid) || nameCol != "" && !q.may(nameCol, it.entry.Name) {
 			continue
 		}
 		if err := f(it); err != nil {
@@ -67,18 +71,22 @@ func relkind(it item) string {
 	return "r"
 }
 
-// keyOID is the OID of the index and constraint that identifier fields show as.
-func keyOID(h Host, it item) uint32 { return hashOID("key", h.Database(), it.schema, it.entry.Name) }
-
 func keyName(it item) string { return it.entry.Name + "_pkey" }
 
 func pgClass(ctx context.Context, q *query) error {
 	deep := q.needs("relnatts", "reltuples", "relhasindex", "reloptions", "relpages")
-	return q.each(ctx, "", "", func(it item) error {
-		if n, ok := q.wantStr("relname"); ok && n != it.entry.Name && n != keyName(it) {
+	indexes := q.may("relkind", "i")
+	return q.each(ctx, "", "", "", func(it item) error {
+		space := SchemaOID(q.host.Database(), it.schema)
+		if !q.may("relnamespace", space) {
 			return nil
 		}
-		if oid, ok := q.wantOID("oid"); ok && oid != it.oid && oid != keyOID(q.host, it) {
+		if indexes && it.def == nil && !it.entry.View && q.may("oid", it.key) && q.may("relname", keyName(it)) {
+			if err := q.keyClass(ctx, it); err != nil {
+				return err
+			}
+		}
+		if !q.may("oid", it.oid) || !q.may("relname", it.entry.Name) || !q.may("relkind", relkind(it)) {
 			return nil
 		}
 		r := &Relation{Rows: -1}
@@ -95,7 +103,7 @@ func pgClass(ctx context.Context, q *query) error {
 		if it.entry.View {
 			am = 0
 		}
-		err := q.row("oid", it.oid, "relname", it.entry.Name, "relnamespace", SchemaOID(q.host.Database(), it.schema),
+		return q.row("oid", it.oid, "relname", it.entry.Name, "relnamespace", space,
 			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", am, "relfilenode", it.oid, "reltablespace", 0,
 			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
 			"relhasindex", len(r.Key) > 0, "relisshared", false, "relpersistence", "p", "relkind", relkind(it),
@@ -103,10 +111,6 @@ func pgClass(ctx context.Context, q *query) error {
 			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
 			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
 			"reloptions", options(r.Options))
-		if err != nil || it.entry.View || it.def != nil {
-			return err
-		}
-		return q.keyClass(ctx, it)
 	})
 }
 
@@ -116,8 +120,8 @@ func (q *query) keyClass(ctx context.Context, it item) error {
 	if err != nil || r == nil || len(r.Key) == 0 {
 		return err
 	}
-	return q.row("oid", keyOID(q.host, it), "relname", keyName(it), "relnamespace", SchemaOID(q.host.Database(), it.schema),
-		"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", btreeAM, "relfilenode", keyOID(q.host, it), "reltablespace", 0,
+	return q.row("oid", it.key, "relname", keyName(it), "relnamespace", SchemaOID(q.host.Database(), it.schema),
+		"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", btreeAM, "relfilenode", it.key, "reltablespace", 0,
 		"relpages", 0, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0, "relhasindex", false,
 		"relisshared", false, "relpersistence", "p", "relkind", "i", "relnatts", len(r.Key), "relchecks", 0,
 		"relhasrules", false, "relhastriggers", false, "relhassubclass", false, "relrowsecurity", false,
@@ -146,24 +150,43 @@ func collation(t types.Type) int {
 }
 
 func pgAttribute(ctx context.Context, q *query) error {
-	return q.each(ctx, "attrelid", "", func(it item) error {
+	return q.each(ctx, "", "", "", func(it item) error {
+		if q.may("attrelid", it.oid) {
+			r, err := q.load(ctx, it)
+			if err != nil {
+				return err
+			}
+			for i := 0; r != nil && i < len(r.Columns); i++ {
+				if err := q.attribute(it.oid, i+1, r.Columns[i]); err != nil {
+					return err
+				}
+			}
+		}
+		if it.def != nil || it.entry.View || !q.may("attrelid", it.key) {
+			return nil
+		}
+		// The columns of the index that identifier fields show as.
 		r, err := q.load(ctx, it)
 		if err != nil || r == nil {
 			return err
 		}
-		for i, c := range r.Columns {
-			ti := typeInfo(c.Type)
-			err := q.row("attrelid", it.oid, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
-				"attlen", c.Type.TypLen(), "attnum", i+1, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
-				"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
-				"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", "",
-				"attgenerated", "", "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
-			if err != nil {
+		for i, k := range r.Key {
+			c := r.Columns[k]
+			if err := q.attribute(it.key, i+1, Column{Name: c.Name, Type: c.Type}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func (q *query) attribute(rel uint32, n int, c Column) error {
+	ti := typeInfo(c.Type)
+	return q.row("attrelid", rel, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
+		"attlen", c.Type.TypLen(), "attnum", n, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
+		"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
+		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", "",
+		"attgenerated", "", "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
 }
 
 func ndims(t types.Type) int {
@@ -176,7 +199,7 @@ func ndims(t types.Type) int {
 }
 
 func pgAttrdef(ctx context.Context, q *query) error {
-	return q.each(ctx, "adrelid", "", func(it item) error {
+	return q.each(ctx, "adrelid", "", "", func(it item) error {
 		if it.def != nil || it.entry.View {
 			return nil
 		}
@@ -198,8 +221,8 @@ func pgAttrdef(ctx context.Context, q *query) error {
 }
 
 // keys enumerates the tables with identifier fields.
-func (q *query) keys(ctx context.Context, relCol string, f func(it item, r *Relation, cols []int) error) error {
-	return q.each(ctx, relCol, "", func(it item) error {
+func (q *query) keys(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, r *Relation, cols []int) error) error {
+	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
 		if it.def != nil || it.entry.View {
 			return nil
 		}
@@ -216,9 +239,9 @@ func (q *query) keys(ctx context.Context, relCol string, f func(it item, r *Rela
 }
 
 func pgIndex(ctx context.Context, q *query) error {
-	return q.keys(ctx, "indrelid", func(it item, _ *Relation, cols []int) error {
+	return q.keys(ctx, "indrelid", "", "", func(it item, _ *Relation, cols []int) error {
 		zero := make([]int, len(cols))
-		return q.row("indexrelid", keyOID(q.host, it), "indrelid", it.oid, "indnatts", len(cols), "indnkeyatts", len(cols),
+		return q.row("indexrelid", it.key, "indrelid", it.oid, "indnatts", len(cols), "indnkeyatts", len(cols),
 			"indisunique", true, "indnullsnotdistinct", false, "indisprimary", true, "indisexclusion", false,
 			"indimmediate", true, "indisclustered", false, "indisvalid", true, "indcheckxmin", false, "indisready", true,
 			"indislive", true, "indisreplident", false, "indkey", cols, "indcollation", zero, "indclass", zero, "indoption", zero)
@@ -226,10 +249,10 @@ func pgIndex(ctx context.Context, q *query) error {
 }
 
 func pgConstraint(ctx context.Context, q *query) error {
-	return q.keys(ctx, "conrelid", func(it item, _ *Relation, cols []int) error {
-		return q.row("oid", hashOID("constraint", q.host.Database(), it.schema, it.entry.Name), "conname", keyName(it),
+	return q.keys(ctx, "conrelid", "", "", func(it item, _ *Relation, cols []int) error {
+		return q.row("oid", constraintOID(q.host.Database(), it), "conname", keyName(it),
 			"connamespace", SchemaOID(q.host.Database(), it.schema), "contype", "p", "condeferrable", false, "condeferred", false,
-			"convalidated", true, "conrelid", it.oid, "contypid", 0, "conindid", keyOID(q.host, it), "conparentid", 0,
+			"convalidated", true, "conrelid", it.oid, "contypid", 0, "conindid", it.key, "conparentid", 0,
 			"confrelid", 0, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ", "conislocal", true,
 			"coninhcount", 0, "connoinherit", true, "conkey", cols)
 	})
@@ -237,7 +260,7 @@ func pgConstraint(ctx context.Context, q *query) error {
 
 func pgDescription(ctx context.Context, q *query) error {
 	const pgClassOID = 1259
-	return q.each(ctx, "objoid", "", func(it item) error {
+	return q.each(ctx, "objoid", "", "", func(it item) error {
 		if it.def != nil {
 			return nil
 		}
@@ -276,7 +299,7 @@ func pgNamespace(ctx context.Context, q *query) error {
 }
 
 func pgTables(ctx context.Context, q *query) error {
-	return q.each(ctx, "", "tablename", func(it item) error {
+	return q.each(ctx, "", "schemaname", "tablename", func(it item) error {
 		if it.entry.View {
 			return nil
 		}
@@ -286,7 +309,7 @@ func pgTables(ctx context.Context, q *query) error {
 }
 
 func pgViews(ctx context.Context, q *query) error {
-	return q.each(ctx, "", "viewname", func(it item) error {
+	return q.each(ctx, "", "schemaname", "viewname", func(it item) error {
 		if !it.entry.View {
 			return nil
 		}
@@ -305,13 +328,13 @@ func pgViews(ctx context.Context, q *query) error {
 }
 
 func pgIndexes(ctx context.Context, q *query) error {
-	return q.keys(ctx, "", func(it item, r *Relation, _ []int) error {
+	return q.keys(ctx, "", "schemaname", "tablename", func(it item, r *Relation, _ []int) error {
 		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "indexname", keyName(it), "indexdef", KeyDefinition(it.schema, r))
 	})
 }
 
 func pgStatTables(ctx context.Context, q *query) error {
-	return q.each(ctx, "relid", "relname", func(it item) error {
+	return q.each(ctx, "relid", "schemaname", "relname", func(it item) error {
 		if it.entry.View || it.def != nil {
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -34,6 +35,9 @@ type Host interface {
 	Prepared() []Prepared
 	Cursors() []Cursor
 	Started() time.Time
+	// Names holds what this package has enumerated for the Host; it lives as long as what the
+	// Host itself caches. The zero value is ready.
+	Names() *Names
 }
 
 // Entry is a table or view by name.
@@ -153,18 +157,22 @@ func (v *Virtual) Fields() []types.Field { return v.def.fields }
 
 // Rows implements plan.VirtualTable.
 func (v *Virtual) Rows(ctx context.Context, equal map[int]types.Datum, yield func([]types.Datum) error) error {
-	return v.RowsOf(ctx, nil, equal, yield)
+	ask := plan.Ask{Equal: map[int][]types.Datum{}}
+	for i, d := range equal {
+		ask.Equal[i] = []types.Datum{d}
+	}
+	return v.RowsOf(ctx, ask, yield)
 }
 
-// RowsOf implements plan.ColumnTable: only the columns need (nil: all) have to be right.
-func (v *Virtual) RowsOf(ctx context.Context, need []int, equal map[int]types.Datum, yield func([]types.Datum) error) error {
+// RowsOf implements plan.ColumnTable.
+func (v *Virtual) RowsOf(ctx context.Context, ask plan.Ask, yield func([]types.Datum) error) error {
 	if v.rows == nil {
 		return nil
 	}
-	q := &query{def: v.def, host: v.host, equal: equal, yield: yield}
-	if need != nil {
+	q := &query{def: v.def, host: v.host, ask: ask, yield: yield}
+	if ask.Need != nil {
 		q.need = map[int]bool{}
-		for _, i := range need {
+		for _, i := range ask.Need {
 			q.need[i] = true
 		}
 	}
@@ -176,7 +184,7 @@ type query struct {
 	def   *def
 	host  Host
 	need  map[int]bool // nil: all
-	equal map[int]types.Datum
+	ask   plan.Ask
 	yield func([]types.Datum) error
 }
 
@@ -193,21 +201,24 @@ func (q *query) needs(names ...string) bool {
 	return false
 }
 
-// wantStr gives the constant that the query compares a column with.
+// wantStr gives the one constant that the query compares a column with.
 func (q *query) wantStr(name string) (string, bool) {
-	d, ok := q.equal[q.def.index[name]]
-	if !ok || d.IsNull() || d.Form() != types.FormStr {
-		return "", false
+	if l := q.ask.Equal[q.def.index[name]]; len(l) == 1 && l[0].Form() == types.FormStr {
+		return l[0].Str(), true
 	}
-	return d.Str(), true
+	return "", false
 }
 
 func (q *query) wantOID(name string) (uint32, bool) {
-	d, ok := q.equal[q.def.index[name]]
-	if !ok || d.IsNull() || d.Form() != types.FormI64 {
-		return 0, false
+	if l := q.ask.Equal[q.def.index[name]]; len(l) == 1 && l[0].Form() == types.FormI64 {
+		return uint32(l[0].Int()), true
 	}
-	return uint32(d.Int()), true
+	return 0, false
+}
+
+// may tells whether a row with the value in the column may be wanted.
+func (q *query) may(name string, value any) bool {
+	return q.ask.May == nil || q.ask.May(q.def.index[name], datum(value))
 }
 
 // row yields one row; kv are column names and values: string, bool, int kinds, float, time,

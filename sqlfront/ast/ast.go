@@ -617,6 +617,7 @@ type Procedure struct {
 // Transaction: Op "begin", "commit", "rollback", "savepoint", "release", "rollback to".
 type Transaction struct {
 	Op        string
+	Start     bool // spelled START TRANSACTION: its tag says so
 	Name      string
 	Isolation string
 	ReadOnly  *bool

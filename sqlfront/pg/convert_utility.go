@@ -96,7 +96,7 @@ func (c *conv) transaction(n *pgquery.TransactionStmt) ast.Stmt {
 	t := &ast.Transaction{Name: n.SavepointName, Chain: n.Chain, Pos: c.from}
 	switch n.Kind {
 	case pgquery.TransactionStmtKind_TRANS_STMT_BEGIN, pgquery.TransactionStmtKind_TRANS_STMT_START:
-		t.Op = "begin"
+		t.Op, t.Start = "begin", n.Kind == pgquery.TransactionStmtKind_TRANS_STMT_START
 	case pgquery.TransactionStmtKind_TRANS_STMT_COMMIT:
 		t.Op = "commit"
 	case pgquery.TransactionStmtKind_TRANS_STMT_ROLLBACK:
