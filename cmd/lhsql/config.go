@@ -40,6 +40,7 @@ var options = []option{
 	{name: "workers", def: "0", doc: "goroutines per query; 0: one per processor"},
 	{name: "temp_dir", doc: "folder of spill files (the system's)"},
 	{name: "max_connections", def: "1000", doc: "connections at a time"},
+	{name: "pprof", doc: "loopback address on which `go tool pprof` finds profiles (off)"},
 	{name: "settings.*", doc: "defaults of session settings: settings.search_path, settings.TimeZone, …"},
 	{name: "c", doc: "lhsql sql: run this SQL and end"},
 	{name: "f", doc: "lhsql sql: run this file and end"},

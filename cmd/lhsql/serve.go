@@ -52,6 +52,11 @@ func serve(c *config, ready func(*engine.Engine, net.Addr) error) error {
 	if c.get("pg") == "off" {
 		return errors.New("nothing to serve: pg is off")
 	}
+	if addr := c.get("pprof"); addr != "" {
+		if err := serveProfiles(addr); err != nil {
+			return err
+		}
+	}
 	cfg, err := pgConfig(c)
 	if err != nil {
 		return err
