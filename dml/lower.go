@@ -33,6 +33,18 @@ func Lower(n plan.Node, newID func() plan.ColID) (plan.Node, error) {
 			return &m, nil
 		}
 		return n, nil
+	}
+	w, err := l.lower(n)
+	if w == nil || err != nil {
+		return n, err
+	}
+	ordered(w)
+	return w, nil
+}
+
+// lower is Lower of the statement itself; nil for other nodes.
+func (l *lowering) lower(n plan.Node) (*plan.Write, error) {
+	switch n := n.(type) {
 	case *plan.Insert:
 		return l.insert(n)
 	case *plan.Update:
@@ -42,7 +54,7 @@ func Lower(n plan.Node, newID func() plan.ColID) (plan.Node, error) {
 	case *plan.Merge:
 		return l.merge(n)
 	}
-	return n, nil
+	return nil, nil
 }
 
 type lowering struct{ newID func() plan.ColID }

@@ -3,7 +3,7 @@ package dml
 import "github.com/lhsql/lhsql/plan"
 
 // insert: every row of the source is a new row.
-func (l *lowering) insert(n *plan.Insert) (plan.Node, error) {
+func (l *lowering) insert(n *plan.Insert) (*plan.Write, error) {
 	w := &plan.Write{Target: n.Target, Statement: "INSERT", Input: n.Source, Fixed: plan.ActInsert,
 		Returning: n.Returning, Overwrite: n.Overwrite, Static: n.Static}
 	if n.Overwrite {
@@ -16,7 +16,7 @@ func (l *lowering) insert(n *plan.Insert) (plan.Node, error) {
 }
 
 // delete: every row that leaves the source goes.
-func (l *lowering) delete(n *plan.Delete) (plan.Node, error) {
+func (l *lowering) delete(n *plan.Delete) (*plan.Write, error) {
 	cow, err := copyOnWrite(n.Target, "write.delete.mode")
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (l *lowering) delete(n *plan.Delete) (plan.Node, error) {
 //	Write[update, Row = Values](Source)
 //
 // RETURNING reads the new row as columns, so a projection makes them where it is there.
-func (l *lowering) update(n *plan.Update) (plan.Node, error) {
+func (l *lowering) update(n *plan.Update) (*plan.Write, error) {
 	cow, err := copyOnWrite(n.Target, "write.update.mode")
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // then one computes the new row by arm; rows that no arm acts on are dropped. Whether a side
 // is there is told by columns that are never NULL in it: the target's _file, and a constant
 // that is added to the source. The source's own columns may all be NULL.
-func (l *lowering) merge(n *plan.Merge) (plan.Node, error) {
+func (l *lowering) merge(n *plan.Merge) (*plan.Write, error) {
 	cow, err := copyOnWrite(n.Target, "write.merge.mode")
 	if err != nil {
 		return nil, err

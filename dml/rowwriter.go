@@ -24,7 +24,12 @@ type RowWriter struct {
 	tick  int64
 	Files []*lake.DataFile
 	rows  int64
+	// unsorted is a writer of rows that keep their place, not the table's order.
+	unsorted bool
 }
+
+// Unsorted tells that this writer's rows come in no order.
+func (w *RowWriter) Unsorted() { w.unsorted = true }
 
 // openFile is a data file under way.
 type openFile struct {
@@ -148,7 +153,7 @@ func (w *RowWriter) finish(f *openFile) error {
 	if w.sink.spec != nil {
 		d.SpecID = w.sink.spec.ID
 	}
-	if w.sink.sorted {
+	if w.sink.sorted && !w.unsorted {
 		d.SortOrderID = w.sink.table.DefaultSortOrder().ID
 	}
 	w.Files = append(w.Files, d)

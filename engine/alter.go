@@ -33,7 +33,17 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if rel.Table == nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name)
 	}
+	heads, err := s.noNulls(ctx, rel.Table, n.Actions)
+	if err != nil {
+		return err
+	}
 	return definitionError(s.edit(ctx, rel.Table, "ALTER TABLE", func(e *lake.Edit) error {
+		for _, branch := range sortedKeys(heads) {
+			id := heads[branch]
+			if err := e.RequireRef(branch, &id); err != nil {
+				return err
+			}
+		}
 		for i := range n.Actions {
 			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i]); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -139,7 +140,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 			return nil
 		}
 	}
-	spec, err := s.tableSpec(n, b)
+	spec, err := s.tableSpec(ctx, name, n, b)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 }
 
 // tableSpec gathers what CREATE TABLE says of the table.
-func (s *Session) tableSpec(n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, error) {
+func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, error) {
 	c := b.Create
 	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
 	if c.Like != nil && c.Like.Table != nil {
@@ -196,7 +197,7 @@ func (s *Session) tableSpec(n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, 
 	}
 	if spec.Properties["format-version"] == "" {
 		v, _ := s.settings.get("lhsql.default_format_version")
-		spec.Properties["format-version"] = v
+		spec.Properties["format-version"] = s.keptFormat(ctx, name, n.Replace, v)
 	}
 	if n.Comment != nil {
 		spec.Properties["comment"] = *n.Comment
@@ -211,6 +212,22 @@ func (s *Session) tableSpec(n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, 
 	var err error
 	spec.SortBy, err = sortBy(n.SortedBy)
 	return spec, err
+}
+
+// keptFormat is the format version where the statement names none: the default, but a table
+// that is replaced keeps a higher one, since a table's format is never lowered.
+func (s *Session) keptFormat(ctx context.Context, name lake.Name, replace bool, def string) string {
+	if !replace {
+		return def
+	}
+	old, err := s.engine.catalogs[name.Catalog].Load(ctx, name)
+	if err != nil {
+		return def
+	}
+	if v := strconv.Itoa(old.FormatVersion()); v > def {
+		return v
+	}
+	return def
 }
 
 // partitionBy reads a transform: column, or function(column) in the spellings of Spark and

@@ -75,7 +75,9 @@ func (s *Session) runWriteWith(ctx context.Context, b *bind.Bound, n plan.Node, 
 		return err
 	}
 	x := s.execEnv(c)
+	committed := false
 	x.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
+		committed = true
 		ch.Inputs = inputs(b, w)
 		return commit(ctx, ch)
 	}
@@ -90,6 +92,9 @@ func (s *Session) runWriteWith(ctx context.Context, b *bind.Bound, n plan.Node, 
 	r.after = func(ok bool) error {
 		if ok {
 			r.rows = x.Written
+			if !committed && r.verb == "MERGE" {
+				r.warn("00000", "MERGE changed no row: no snapshot was made")
+			}
 		}
 		return nil
 	}

@@ -111,8 +111,11 @@ func (w *write) run(ctx context.Context) (err error) {
 		return err
 	}
 	w.env.Written = w.sink.Affected()
-	if ch == nil {
+	if ch == nil && !w.node.Target.Table.Staged() {
 		return nil // nothing was done, so there is nothing to commit
+	}
+	if ch == nil {
+		ch = &lake.Change{} // CREATE TABLE AS without rows makes the table
 	}
 	return w.env.Commit(ctx, w.node, *ch)
 }
@@ -452,6 +455,7 @@ func (w *write) copyUntouched(ctx context.Context, tasks []plan.FileTask) (int64
 			return err
 		}
 		defer out.Abort()
+		out.Unsorted()
 		var sel []uint16
 		for {
 			b, err := parts[i].Next(ctx)
@@ -510,6 +514,7 @@ func (w *write) mergeOnRead(ctx context.Context, ch *lake.Change) error {
 	}
 	if w.node.Target.Table.FormatVersion() < 3 {
 		_, err = s.PositionDeletes(ctx, files)
+		w.balanceDeletes(ch)
 		return err
 	}
 	if _, err = s.DeletionVectors(ctx, files, w.deletedBefore); err != nil {
@@ -523,7 +528,20 @@ func (w *write) mergeOnRead(ctx context.Context, ch *lake.Change) error {
 			}
 		}
 	}
+	w.balanceDeletes(ch)
 	return nil
+}
+
+// balanceDeletes has the commit check that the delete files hold what was touched. Positions
+// that two old delete files both had, and files that went whole, do not add up that simply.
+func (w *write) balanceDeletes(ch *lake.Change) {
+	for _, d := range ch.Remove {
+		if d.Content != lake.DeletionVector {
+			return
+		}
+	}
+	s := w.sink
+	ch.Balance = &lake.Balance{Deletes: true, Deleted: s.Counted(plan.ActUpdate) + s.Counted(plan.ActDelete), Inserted: s.Counted(plan.ActInsert) + s.Counted(plan.ActUpdate)}
 }
 
 // deletedBefore gives the rows of f that position deletes and deletion vectors took out: those

@@ -184,6 +184,9 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 	if err := c.sameTable(a.head); err != nil {
 		return err
 	}
+	if err := c.rowsFit(a.head); err != nil {
+		return err
+	}
 	if c.Edit != nil {
 		if err := c.schemaUnchanged(a.head); err != nil {
 			return err

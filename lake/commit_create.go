@@ -278,6 +278,9 @@ func (c *sqlCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table,
 	return stage(ctx, c.store, n, spec, strings.TrimRight(absolute(location), "/"), c.prefixes)
 }
 
+// Staged tells that the table is about to be made or replaced by CommitStaged.
+func (t *Table) Staged() bool { return t.staged != nil }
+
 // replacing stages CREATE OR REPLACE of a table that exists.
 func replacing(ctx context.Context, store FS, old *Table, spec TableSpec) (*Table, error) {
 	if old.Moved() {

@@ -192,6 +192,37 @@ func (c *Change) sameTable(head *Table) error {
 	return nil
 }
 
+// rowsFit refuses rows that were written when a column could be NULL that now may not: whoever
+// set it NOT NULL did not see them.
+func (c *Change) rowsFit(head *Table) error {
+	if c.Base == nil || c.Base.currentSchemaID == head.currentSchemaID || len(c.Add) == 0 {
+		return nil
+	}
+	if f := newlyRequired(c.Base.Schema().Fields, head.Schema().Fields); f != "" {
+		return conflict("another transaction set column %q NOT NULL", f)
+	}
+	return nil
+}
+
+// newlyRequired names a field that is required now and was not, "" if there is none. One that
+// is new has an initial default, which the rows read.
+func newlyRequired(was, is []Field) string {
+	for i := range is {
+		for k := range was {
+			if was[k].ID != is[i].ID {
+				continue
+			}
+			if is[i].Required && !was[k].Required {
+				return is[i].Name
+			}
+			if f := newlyRequired(was[k].Children, is[i].Children); f != "" {
+				return is[i].Name + "." + f
+			}
+		}
+	}
+	return ""
+}
+
 // balanced checks the count of rows (C10).
 func (c *Change) balanced() error {
 	b := c.Balance

@@ -60,7 +60,7 @@ func (e *Edit) SetRef(spec RefSpec) error {
 	switch {
 	case spec.Snapshot != nil:
 		r.SnapshotID = *spec.Snapshot
-	case !exists:
+	default: // a replaced ref moves to main's head as well, as Spark has it
 		if e.s.currentSnapshot == nil {
 			return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "a %s needs a snapshot, and the table has none yet", kind)
 		}

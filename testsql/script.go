@@ -6,11 +6,15 @@
 //
 //	exec                 a statement; expected: its command tag
 //	query [unordered]    a query; expected: its rows, columns separated by |
+//	returning [unordered] a statement that writes and gives rows; expected: its rows
 //	error                a statement that fails; expected: SQLSTATE and message, then hint: …
 //	plan                 a query; expected: EXPLAIN's text
 //	setup                statements without an expected part
 //	session NAME         the steps below run in the session of that name
 //	require WORD         skip the script where WORD is missing: golden
+//	shapes               run the whole script once for each table shape: format version 2 and 3,
+//	                     copy-on-write and merge-on-read; {shape} stands for the table
+//	                     properties that make it
 //
 // A step is its verb on a line, the SQL, a line of ----, and what is expected. Run with -rewrite
 // to write down what is seen. {golden} stands for the folder of golden tables, {dir} for a fresh
@@ -74,8 +78,8 @@ func readScript(path string) (*script, error) {
 		st := step{verb: w[0], args: w[1:], line: n, head: head}
 		head = nil
 		switch st.verb {
-		case "session", "require":
-		case "exec", "query", "error", "plan", "setup":
+		case "session", "require", "shapes":
+		case "exec", "returning", "query", "error", "plan", "setup":
 			if err := st.read(next); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, st.line, err)
 			}

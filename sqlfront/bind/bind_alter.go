@@ -60,12 +60,21 @@ func (b *binder) alterTable(s *ast.AlterTable) *Bound {
 	// read against the schema as it is by then.
 	schema := altered{b: b, rel: rel}
 	if rel.TableSchema != nil {
-		schema.fields = append([]lake.Field(nil), rel.TableSchema.Fields...)
+		schema.fields = ownFields(rel.TableSchema.Fields)
 	}
 	for i := range s.Actions {
 		r.Alter = append(r.Alter, b.alterAction(&s.Actions[i], &schema))
 	}
 	return r
+}
+
+// ownFields copies fields with all their members: the table's are shared with everyone.
+func ownFields(in []lake.Field) []lake.Field {
+	out := append([]lake.Field(nil), in...)
+	for i := range out {
+		out[i].Children = ownFields(out[i].Children)
+	}
+	return out
 }
 
 func onlyRenames(actions []ast.AlterAction) bool {
