@@ -28,6 +28,10 @@ func (d *decompressor) close() {
 	}
 }
 
+// zstdSlack is more than the 16 bytes that zstd's fast copies may write too far. Pages' buffers
+// have it (see grow).
+const zstdSlack = 64
+
 // into decompresses src into dst, whose length is what the page header promised; anything else
 // is an error.
 func (d *decompressor) into(codec Codec, dst, src []byte) error {
@@ -64,7 +68,9 @@ func (d *decompressor) run(codec Codec, dst, src []byte) (int, error) {
 			}
 			d.zstd = z
 		}
-		out, err := d.zstd.DecodeAll(src, dst[:0:len(dst)])
+		// With room behind the page the decoder copies in blocks of 16 bytes, which may overrun
+		// its end, instead of byte by byte.
+		out, err := d.zstd.DecodeAll(src, dst[:0:min(cap(dst), len(dst)+zstdSlack)])
 		if err != nil {
 			return 0, corrupt("zstd: %v", err)
 		}
