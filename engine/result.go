@@ -19,6 +19,9 @@ type Result struct {
 	src     vec.Source
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
+	watch   stopwatch
+
+	suspended bool // the client is to take the next rows later
 
 	verb    string // command tag; with counted the number of rows follows
 	counted bool
@@ -62,6 +65,11 @@ func (r *Result) Next(context.Context) (b *vec.Batch, err error) {
 		return nil, r.err
 	}
 	defer r.recover(&err)
+	if r.suspended {
+		r.suspended = false
+		r.watch.restart()
+		r.session.setCancel(r.cancel)
+	}
 	for {
 		b, err = r.src.Next(r.ctx)
 		if err != nil {
@@ -93,6 +101,9 @@ func (r *Result) recover(err *error) {
 
 // caught turns a panic value into XX000 and logs it with its stack.
 func (e *Engine) caught(p any) error {
+	if err, ok := p.(*sqlerr.Error); ok { // vec.MustFit
+		return err
+	}
 	e.logPanic(p)
 	var v invariant.Violation
 	if err, ok := p.(error); ok && errors.As(err, &v) {
@@ -149,7 +160,10 @@ func (r *Result) Close() error {
 }
 
 // Suspend tells that the client will take the next rows later (a portal's row limit).
-func (r *Result) Suspend() {}
+func (r *Result) Suspend() {
+	r.suspended = true
+	r.watch.stop()
+}
 
 // valuesSource yields rows that are already known.
 type valuesSource struct {

@@ -201,16 +201,42 @@ var (
 
 // statementContext is what a statement runs under: it ends with the client, at a cancel, or at
 // statement_timeout, and context.Cause says which.
-func (s *Session) statementContext(parent context.Context) (context.Context, context.CancelCauseFunc) {
+func (s *Session) statementContext(parent context.Context) (context.Context, context.CancelCauseFunc, stopwatch) {
 	ctx, cancel := context.WithCancelCause(parent)
-	s.mu.Lock()
-	s.cancelStmt = cancel
-	s.mu.Unlock()
+	s.setCancel(cancel)
+	var w stopwatch
 	if d := time.Duration(s.settings.int("statement_timeout")) * time.Millisecond; d > 0 {
 		t := time.AfterFunc(d, func() { cancel(errTimeout) })
 		context.AfterFunc(ctx, func() { t.Stop() })
+		w = stopwatch{t, d}
 	}
-	return ctx, cancel
+	return ctx, cancel, w
+}
+
+// setCancel says what Cancel stops.
+func (s *Session) setCancel(cancel context.CancelCauseFunc) {
+	s.mu.Lock()
+	s.cancelStmt = cancel
+	s.mu.Unlock()
+}
+
+// stopwatch is a statement's timeout; without a timer there is none. A portal that waits for its
+// client does not use its time up: each Execute has the full time, as in PostgreSQL.
+type stopwatch struct {
+	timer *time.Timer
+	d     time.Duration
+}
+
+func (w stopwatch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+func (w stopwatch) restart() {
+	if w.timer != nil {
+		w.timer.Reset(w.d)
+	}
 }
 
 // setState records what the session does, for pg_stat_activity.

@@ -100,6 +100,11 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 				return nil, err
 			}
 			st.copy.Columns = b.Columns
+			if b.Inner != nil {
+				st.copy.Columns = b.Inner.Columns
+			} else if b.Plan != nil && !n.From {
+				st.copy.Columns = b.Plan.Columns()
+			}
 			if b.Copy != nil && n.From {
 				st.copy.Columns = b.Copy.Columns
 			}
@@ -170,8 +175,8 @@ func (st *Stmt) ExecuteCopy(ctx context.Context, args []types.Datum, src vec.Sou
 // run is the corridor from a bound statement to its result.
 func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (r *Result, err error) {
 	s := st.session
-	ctx, cancel := s.statementContext(parent)
-	r = &Result{session: s, columns: st.columns, ctx: ctx, cancel: cancel}
+	ctx, cancel, watch := s.statementContext(parent)
+	r = &Result{session: s, columns: st.columns, ctx: ctx, cancel: cancel, watch: watch}
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.engine.caught(p)

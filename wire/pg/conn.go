@@ -29,6 +29,7 @@ type conn struct {
 	stmtText string            // the text that error positions count in
 	skip     bool              // after an error in extended query: skip to Sync
 	draining atomic.Bool
+	reading  atomic.Bool // past log-in: the reader has the connection
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -42,7 +43,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 func (c *conn) drain() {
 	c.draining.Store(true)
 	// Wakes a connection that waits for a message; one that runs a statement sees the flag after.
-	if r := c.r; r != nil {
+	if c.reading.Load() {
 		c.nc.SetReadDeadline(time.Now())
 	}
 }
@@ -79,6 +80,10 @@ func (c *conn) serve(full bool) {
 		return
 	}
 	c.r = newReader(c.nc, c.cancel)
+	c.reading.Store(true)
+	if c.draining.Load() {
+		c.drain()
+	}
 	defer c.closePortals()
 	defer c.r.close()
 	c.be = pgproto3.NewBackend(c.r, nil)
@@ -92,12 +97,7 @@ func (c *conn) loop() {
 		if !c.r.pending() {
 			c.w.flush()
 		}
-		idle := c.sess.IdleTimeout()
-		if idle > 0 {
-			t := time.AfterFunc(idle, func() { c.nc.SetReadDeadline(time.Now()) })
-			defer t.Stop()
-		}
-		msg, err := c.be.Receive()
+		msg, err := c.receive()
 		if err != nil {
 			c.lost(err)
 			return
@@ -115,6 +115,15 @@ func (c *conn) loop() {
 			return
 		}
 	}
+}
+
+// receive waits for a message, as long as the session may be idle.
+func (c *conn) receive() (pgproto3.FrontendMessage, error) {
+	if idle := c.sess.IdleTimeout(); idle > 0 {
+		t := time.AfterFunc(idle, func() { c.nc.SetReadDeadline(time.Now()) })
+		defer t.Stop()
+	}
+	return c.be.Receive()
 }
 
 // lost ends the connection after a failed read, with a last word where someone may listen.

@@ -24,7 +24,7 @@ func (c *conn) copyIn(st *engine.Stmt, args []types.Datum) error {
 		err = drainRows(c.ctx, res)
 	}
 	if err == nil {
-		return c.complete(res)
+		return c.complete(res, res.RowCount())
 	}
 	if res != nil {
 		res.Close()

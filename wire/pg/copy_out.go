@@ -36,7 +36,7 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 		c.copyData([]byte(copySignature))
 	}
 	o := *c.sess.TextOptions()
-	enc := newEncoders(res.Columns(), formats, &o)
+	enc := newEncoders(spec.Columns, formats, &o)
 	cw := copyWriter{spec: spec}
 	if spec.Header && spec.Format != "binary" {
 		for i, col := range spec.Columns {
@@ -75,7 +75,7 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 	}
 	c.w.begin('c')
 	c.w.end()
-	return c.complete(res)
+	return c.complete(res, res.RowCount())
 }
 
 func (c *conn) copyData(b []byte) {

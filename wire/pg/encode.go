@@ -50,16 +50,23 @@ func (c *conn) rows(res *engine.Result, cols []engine.ResultColumn) error {
 
 // dataRows sends the rows [from, to) of b, counted within its selection.
 func (c *conn) dataRows(b *vec.Batch, from, to int, enc []encoder) {
+	buf := c.w.buf
 	for k := from; k < to; k++ {
 		i := k
 		if b.Sel != nil {
 			i = int(b.Sel[k])
 		}
-		c.w.begin('D')
-		c.w.int16(len(enc))
-		c.w.buf = appendRow(c.w.buf, b, i, enc)
-		c.w.end()
+		at := len(buf)
+		buf = append(buf, 'D', 0, 0, 0, 0, byte(len(enc)>>8), byte(len(enc)))
+		buf = appendRow(buf, b, i, enc)
+		binary.BigEndian.PutUint32(buf[at+1:], uint32(len(buf)-at-1))
+		if len(buf) >= flushAt {
+			c.w.buf = buf
+			c.w.flush()
+			buf = c.w.buf
+		}
 	}
+	c.w.buf = buf
 }
 
 // appendRow appends row i's columns, each with its length, -1 for NULL.
@@ -79,7 +86,11 @@ func appendRow(buf []byte, b *vec.Batch, i int, enc []encoder) []byte {
 
 func appendString(dst []byte, v *vec.Vector, i int) []byte { return append(dst, v.Bytes(i)...) }
 
-// textEncoder gives a type's text form (PostgreSQL's typoutput).
+func int64At(v *vec.Vector, i int) int64     { return v.Values().I64[v.Row(i)] }
+func float64At(v *vec.Vector, i int) float64 { return v.Values().F64[v.Row(i)] }
+
+// textEncoder gives a type's text form (PostgreSQL's typoutput). The common types are written
+// from the vectors; the others through a Datum.
 func textEncoder(t types.Type, o *types.TextOptions) encoder {
 	switch t.Kind {
 	case types.Bool:
@@ -90,15 +101,32 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 			return append(dst, 'f')
 		}
 	case types.Int2, types.Int4, types.Int8, types.Oid, types.Xid:
-		return func(dst []byte, v *vec.Vector, i int) []byte {
-			return strconv.AppendInt(dst, v.Values().I64[v.Row(i)], 10)
+		return func(dst []byte, v *vec.Vector, i int) []byte { return strconv.AppendInt(dst, int64At(v, i), 10) }
+	case types.Float4, types.Float8:
+		bits := 64
+		if t.Kind == types.Float4 {
+			bits = 32
 		}
-	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.JSON, types.JSONB, types.Unknown:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return types.AppendFloat(dst, float64At(v, i), bits, o.ExtraFloatDigits)
+		}
+	case types.Date:
+		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendDate(dst, int64At(v, i), o) }
+	case types.Time:
+		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendTime(dst, int64At(v, i)) }
+	case types.Timestamp:
+		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendTimestamp(dst, int64At(v, i), o) }
+	case types.TimestampTZ:
+		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendTimestampTZ(dst, int64At(v, i), o) }
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.Unknown:
 		return appendString
 	case types.Numeric:
 		return func(dst []byte, v *vec.Vector, i int) []byte {
-			if f := v.Values(); f.Form == types.FormI64 {
+			switch f := v.Values(); f.Form {
+			case types.FormI64:
 				return types.AppendDecimal64(dst, f.I64[v.Row(i)], int(t.Scale))
+			case types.FormW128:
+				return types.AppendDecimal128(dst, f.W128[v.Row(i)], int(t.Scale))
 			}
 			return types.AppendText(dst, v.Datum(i), t, o)
 		}

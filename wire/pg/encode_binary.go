@@ -3,6 +3,7 @@ package pg
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/lhsql/lhsql/types"
@@ -20,13 +21,39 @@ func binaryEncoder(t types.Type, o *types.TextOptions) encoder {
 	switch t.Kind {
 	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.JSON, types.Bytea, types.Unknown:
 		return appendString
+	case types.Bool:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			if v.Values().Bools[v.Row(i)] {
+				return append(dst, 1)
+			}
+			return append(dst, 0)
+		}
 	case types.Int4:
 		return func(dst []byte, v *vec.Vector, i int) []byte {
-			return binary.BigEndian.AppendUint32(dst, uint32(v.Values().I64[v.Row(i)]))
+			return binary.BigEndian.AppendUint32(dst, uint32(int64At(v, i)))
 		}
 	case types.Int8:
 		return func(dst []byte, v *vec.Vector, i int) []byte {
-			return binary.BigEndian.AppendUint64(dst, uint64(v.Values().I64[v.Row(i)]))
+			return binary.BigEndian.AppendUint64(dst, uint64(int64At(v, i)))
+		}
+	case types.Float8:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return binary.BigEndian.AppendUint64(dst, floatBits(float64At(v, i)))
+		}
+	case types.Date:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return binary.BigEndian.AppendUint32(dst, uint32(dateOut(int64At(v, i))))
+		}
+	case types.Timestamp, types.TimestampTZ:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return binary.BigEndian.AppendUint64(dst, uint64(timestampOut(int64At(v, i))))
+		}
+	case types.Numeric:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			if f := v.Values(); f.Form == types.FormI64 {
+				return appendNumeric64(dst, f.I64[v.Row(i)], int(t.Scale))
+			}
+			return appendBinary(dst, v.Datum(i), t, o)
 		}
 	}
 	return func(dst []byte, v *vec.Vector, i int) []byte { return appendBinary(dst, v.Datum(i), t, o) }
@@ -49,9 +76,12 @@ func appendBinary(dst []byte, d types.Datum, t types.Type, o *types.TextOptions)
 	case types.Int8:
 		return be.AppendUint64(dst, uint64(d.Int()))
 	case types.Float4:
-		return be.AppendUint32(dst, math.Float32bits(float32(d.Float())))
+		if f := float32(d.Float()); f == f {
+			return be.AppendUint32(dst, math.Float32bits(f))
+		}
+		return be.AppendUint32(dst, 0x7fc00000)
 	case types.Float8:
-		return be.AppendUint64(dst, math.Float64bits(d.Float()))
+		return be.AppendUint64(dst, floatBits(d.Float()))
 	case types.Date:
 		return be.AppendUint32(dst, uint32(dateOut(d.Int())))
 	case types.Time:
@@ -108,6 +138,54 @@ func timestampOut(us int64) int64 {
 		return us
 	}
 	return us - epochMicros
+}
+
+// floatBits are a double's bits; every NaN leaves as PostgreSQL's.
+func floatBits(f float64) uint64 {
+	if f != f {
+		return 0x7ff8000000000000
+	}
+	return math.Float64bits(f)
+}
+
+var powersOf10 = [...]uint64{1, 10, 100, 1000}
+
+// appendNumeric64 is appendNumeric of v·10^-scale. Its base-10000 digits are aligned to the
+// point: v is first brought to a scale that is a multiple of four.
+func appendNumeric64(dst []byte, v int64, scale int) []byte {
+	sign, u := uint16(0), uint64(v)
+	if v < 0 {
+		sign, u = 0x4000, -u
+	}
+	pad := (4 - scale%4) % 4
+	hi, lo := bits.Mul64(u, powersOf10[pad])
+	var digits [8]uint16 // from the least: 20 decimal digits and 3 more
+	n := 0
+	for hi != 0 || lo != 0 {
+		var r uint64
+		// hi < 10000 always: 2^64·1000 / 2^64.
+		hi, r = hi/10000, hi%10000
+		lo, r = bits.Div64(r, lo, 10000)
+		digits[n] = uint16(r)
+		n++
+	}
+	first := 0 // trailing zero digits are left out
+	for first < n && digits[first] == 0 {
+		first++
+	}
+	weight := n - 1 - (scale+pad)/4
+	if n == 0 {
+		weight, sign = 0, 0
+	}
+	be := binary.BigEndian
+	dst = be.AppendUint16(dst, uint16(n-first))
+	dst = be.AppendUint16(dst, uint16(int16(weight)))
+	dst = be.AppendUint16(dst, sign)
+	dst = be.AppendUint16(dst, uint16(scale))
+	for i := n - 1; i >= first; i-- {
+		dst = be.AppendUint16(dst, digits[i])
+	}
+	return dst
 }
 
 // appendNumeric turns a numeric's text into base-10000 digits: ndigits, weight, sign, dscale.

@@ -25,8 +25,8 @@ type portal struct {
 	enc     []encoder
 	batch   *vec.Batch // rows taken from res and not sent yet
 	row     int        // next row of batch
-	sent    int64
-	ended   bool // all rows sent
+	sent    int64      // rows that earlier Executes sent
+	ended   bool       // all rows sent
 }
 
 func (c *conn) parse(m *pgproto3.Parse) error {
@@ -221,7 +221,7 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 		if err := drainRows(c.ctx, p.res); err != nil {
 			return err
 		}
-		return c.complete(p.res)
+		return c.complete(p.res, p.res.RowCount())
 	}
 	if p.ended {
 		c.w.begin('C')
@@ -243,7 +243,8 @@ func (c *conn) sendPortal(p *portal, limit int64) error {
 			}
 			if b == nil {
 				p.ended = true
-				return c.complete(p.res)
+				// The tag counts what this Execute sent, not what earlier ones did.
+				return c.complete(p.res, p.res.RowCount()-p.sent)
 			}
 			p.batch, p.row = b, 0
 		}
@@ -262,6 +263,7 @@ func (c *conn) sendPortal(p *portal, limit int64) error {
 		}
 		if limit > 0 && n >= limit {
 			p.res.Suspend()
+			p.sent += n
 			c.w.begin('s')
 			c.w.end()
 			return nil

@@ -44,7 +44,11 @@ func (r *reader) fill(nc net.Conn) {
 		stop := r.err != nil || r.closed
 		r.mu.Unlock()
 		if stop {
-			r.gone()
+			// A deadline is our own doing (idle timeouts, draining): the peer is still there, and
+			// a statement that runs may end.
+			if !isTimeout(err) {
+				r.gone()
+			}
 			return
 		}
 	}

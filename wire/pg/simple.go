@@ -72,17 +72,17 @@ func (c *conn) queryOne(p engine.Parsed) error {
 	} else if err := drainRows(c.ctx, res); err != nil {
 		return err
 	}
-	return c.complete(res)
+	return c.complete(res, res.RowCount())
 }
 
-// complete closes a result and sends its notices and command tag.
-func (c *conn) complete(res *engine.Result) error {
+// complete closes a result and sends its notices and command tag with the number of rows.
+func (c *conn) complete(res *engine.Result, rows int64) error {
 	if err := res.Close(); err != nil {
 		return err
 	}
 	c.notices(res.Notices())
 	c.w.begin('C')
-	c.w.cstring(res.Tag())
+	c.w.cstring(res.TagFor(rows))
 	c.w.end()
 	return nil
 }

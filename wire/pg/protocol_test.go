@@ -1,0 +1,217 @@
+package pg
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// What each message of the extended protocol gets for an answer, as letters: see client.until.
+func TestProtocol(t *testing.T) {
+	c := dial(t, listen(t, testServer(t, Config{})))
+	check := func(name, want string, msgs ...pgproto3.FrontendMessage) {
+		t.Helper()
+		if got := c.do(msgs...); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	sync, flush := &pgproto3.Sync{}, &pgproto3.Flush{}
+	describe := func(kind byte, name string) *pgproto3.Describe {
+		return &pgproto3.Describe{ObjectType: kind, Name: name}
+	}
+	rows := "select g from generate_series(1, 10) g"
+	check("a portal in pieces", "1 2 D D D D s D D D D s D D C(SELECT 2) Z(I)",
+		parse("", rows), bind("", ""), execute("", 4), execute("", 4), execute("", 4), sync)
+	check("a limit equal to the rows left", "1 2 D D D D D D D D D D s C(SELECT 0) Z(I)",
+		parse("", rows), bind("", ""), execute("", 10), execute("", 10), sync)
+	check("an ended portal executed again", "1 2 D C(SELECT 1) C(SELECT 0) Z(I)",
+		parse("", "select 1"), bind("", ""), execute("", 0), execute("", 0), sync)
+	check("two portals, interleaved", "1 2 2 D D s D s D s D s Z(I)",
+		parse("a", rows), bind("x", "a"), bind("y", "a"), execute("x", 2), execute("y", 1), execute("x", 1), execute("y", 1), sync)
+	check("a limit on a statement without rows", "1 2 C(SET) Z(I)", parse("", "set timezone to utc"), bind("", ""), execute("", 1), sync)
+	check("describing what has no rows", "1 t n Z(I)", parse("", "set timezone to utc"), describe('S', ""), sync)
+	check("describing SHOW", "1 t T 2 T Z(I)", parse("", " show timezone"), describe('S', ""), bind("", ""), describe('P', ""), sync)
+	check("describing EXPLAIN", "1 t T Z(I)", parse("", "explain select 1"), describe('S', ""), sync)
+	check("a name taken", "1 E(42P05) Z(I)", parse("n", "select 1"), parse("n", "select 2"), sync)
+	check("closing it, and what is not there", "3 3 1 Z(I)",
+		&pgproto3.Close{ObjectType: 'S', Name: "n"}, &pgproto3.Close{ObjectType: 'S', Name: "nosuch"}, parse("n", "select 2"), sync)
+	check("too few parameters", "1 E(08P01) Z(I)", parse("", "select $1::int"), bind("", ""), sync)
+	check("a bad parameter", "1 E(22P02) Z(I)", parse("", "select $1::int"), bind("", "", "x"), sync)
+	check("an invalid byte in a parameter", "1 E(22021) Z(I)", parse("", "select $1::text"), bind("", "", "\xff"), sync)
+	check("skipping to Sync", "1 2 E(22012) Z(I)", parse("", "select 1/0"), bind("", ""), execute("", 0), parse("", "select 1"), flush, sync)
+	check("a query by simple protocol after", "T D C(SELECT 1) Z(I)", query("select 1"))
+
+	check("a portal lives in its transaction", "C(BEGIN) Z(T)", query("begin"))
+	check("across Sync", "1 2 D D D s Z(T)", parse("p", rows), bind("c", "p"), execute("c", 3), sync)
+	check("and other statements", "T D C(SELECT 1) Z(T)", query("select 1"))
+	check("to its end", "D D D D D D D C(SELECT 7) Z(T)", execute("c", 0), sync)
+	check("not longer", "C(COMMIT) Z(I)", query("commit"))
+	check("which shows", "E(34000) Z(I)", execute("c", 0), sync)
+
+	check("left-over COPY messages", "T D C(SELECT 1) Z(I)", &pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, query("select 1"))
+	check("COPY of a query", "H d c C(COPY 1) Z(I)", query("copy (select 1, 'a') to stdout"))
+	check("COPY in binary: signature, row, trailer", "H d d d c C(COPY 1) Z(I)", query("copy (select 1, 'a') to stdout (format binary)"))
+	check("FunctionCall", "E(0A000) Z(I)", &pgproto3.FunctionCall{})
+	check("SQL PREPARE", "C(PREPARE) Z(I)", query("prepare q as select $1::int + 1"))
+	check("shares its names", "2 D C(SELECT 1) Z(I)", bind("", "q", "41"), execute("", 0), sync)
+}
+
+func TestTransactionEnds(t *testing.T) {
+	c := dial(t, listen(t, testServer(t, Config{})))
+	for _, x := range [][2]string{
+		{"begin; select 1/0; select 2", "C(BEGIN) E(22012) Z(E)"},
+		{"select 1", "E(25P02) Z(E)"},
+		{"commit", "C(ROLLBACK) Z(I)"},
+		{"commit", "C(COMMIT) Z(I)"},
+		{"begin; savepoint s; select 1/0", "C(BEGIN) C(SAVEPOINT) E(22012) Z(E)"},
+		{"rollback to s", "C(ROLLBACK) Z(T)"},
+		{"select 1; commit", "T D C(SELECT 1) C(COMMIT) Z(I)"},
+		{"", "I Z(I)"},
+		{"-- nothing", "I Z(I)"},
+	} {
+		if got := c.do(query(x[0])); got != x[1] {
+			t.Errorf("%s: got %s, want %s", x[0], got, x[1])
+		}
+	}
+}
+
+// A message longer than the limit ends the connection with a word, before its bytes are read.
+func TestMessageLimit(t *testing.T) {
+	c := dial(t, listen(t, testServer(t, Config{MaxMessage: 1 << 16})))
+	c.nc.Write(binary.BigEndian.AppendUint32([]byte{'Q'}, 1<<30))
+	if got := c.until('Z'); got != "E(08P01) closed" {
+		t.Error(got)
+	}
+	for _, head := range [][]byte{{0, 0, 0, 3}, {0, 0, 0, 7}, {0, 1, 0, 0}, {0xff, 0xff, 0xff, 0xff}} {
+		nc, err := net.Dial("tcp", listen(t, testServer(t, Config{})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc.SetDeadline(time.Now().Add(10 * time.Second))
+		nc.Write(head)
+		if got, _ := io.ReadAll(nc); !strings.Contains(string(got), "08P01") {
+			t.Errorf("start-up of length %x: %q", head, got)
+		}
+		nc.Close()
+	}
+}
+
+// A client that says nothing before it has logged in is dropped at the deadline.
+func TestLoginDeadline(t *testing.T) {
+	addr := listen(t, testServer(t, Config{AuthTimeout: 300 * time.Millisecond}))
+	for _, say := range [][]byte{nil, {0, 0, 0}, startupPacket("user", "u")[:9]} {
+		nc, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc.SetDeadline(time.Now().Add(10 * time.Second))
+		nc.Write(say)
+		start := time.Now()
+		io.ReadAll(nc)
+		if d := time.Since(start); d > 3*time.Second {
+			t.Errorf("after %q the connection stayed for %v", say, d)
+		}
+		nc.Close()
+	}
+}
+
+// Connections over the cap of those not logged in are closed at once.
+func TestUnauthenticatedCap(t *testing.T) {
+	addr := listen(t, testServer(t, Config{MaxUnauthenticated: 2, AuthTimeout: 5 * time.Second}))
+	for range 2 {
+		nc, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+	}
+	time.Sleep(100 * time.Millisecond)
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(2 * time.Second))
+	if _, err := nc.Read(make([]byte, 1)); err != io.EOF && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("a third connection: %v", err)
+	}
+}
+
+// A client that asks for much and reads nothing is dropped when the write deadline passes, and
+// its session ends.
+func TestSlowReader(t *testing.T) {
+	s := testServer(t, Config{WriteTimeout: 300 * time.Millisecond})
+	addr := listen(t, s)
+	c, w := dial(t, addr), dial(t, addr)
+	c.Send(query("select g, repeat('x', 1000) from generate_series(1, 10000000) g"))
+	c.Frontend.Flush()
+	count := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.conns)
+	}
+	for end := time.Now().Add(10 * time.Second); count() > 1; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the slow reader is still connected")
+		}
+	}
+	if got := w.do(query("select 1")); got != "T D C(SELECT 1) Z(I)" {
+		t.Error(got)
+	}
+}
+
+// A client that leaves while its statement runs takes the statement with it.
+func TestDisconnectCancels(t *testing.T) {
+	s := testServer(t, Config{})
+	addr := listen(t, s)
+	for _, text := range []string{"select pg_sleep(100)", "select count(*) from generate_series(1, 100000000000) g where g % 7 = 3",
+		"select g from generate_series(1, 100000000000) g order by g"} {
+		c := dial(t, addr)
+		c.Send(query(text))
+		c.Frontend.Flush()
+		time.Sleep(200 * time.Millisecond)
+		c.nc.Close()
+		start := time.Now()
+		for {
+			s.mu.Lock()
+			n := len(s.conns)
+			s.mu.Unlock()
+			if n == 0 {
+				break
+			}
+			if time.Since(start) > time.Second {
+				t.Fatalf("%s still runs a second after its client left", text)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// Shutdown lets a statement end, tells idle clients why, and takes no new ones.
+func TestShutdown(t *testing.T) {
+	s := testServer(t, Config{})
+	addr := listen(t, s)
+	idle, busy := dial(t, addr), dial(t, addr)
+	busy.Send(query("select pg_sleep(0.5)"))
+	busy.Frontend.Flush()
+	time.Sleep(100 * time.Millisecond)
+	done := make(chan error, 1)
+	go func() { done <- s.Shutdown(t.Context()) }()
+	if got := idle.until('Z'); got != "E(57P01) closed" {
+		t.Errorf("idle: %s", got)
+	}
+	if got := busy.until('Z'); !strings.HasPrefix(got, "T D C(SELECT 1) Z(I)") {
+		t.Errorf("busy: %s", got)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", addr); err == nil {
+		t.Error("a closed server accepts")
+	}
+}
