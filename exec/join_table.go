@@ -484,3 +484,17 @@ func (p *joinPart) grow(size int) {
 		p.bytes[i] = s
 	}
 }
+
+// intSlot is one place of a join's table of integer keys.
+type intSlot struct {
+	key int64
+	id  uint32 // noGroup: empty
+}
+
+func newIntSlots(n int) []intSlot {
+	s := make([]intSlot, n)
+	for i := range s {
+		s[i].id = noGroup
+	}
+	return s
+}
