@@ -68,6 +68,12 @@ func (s *sumState) Merge(other AggState, into []uint32) error {
 }
 
 func (s *sumState) Result(from, to int, out *vec.Vector) error {
+	if !s.avg && s.putTotals(from, to, out) {
+		return nil
+	}
+	if out.Type.Kind == types.Numeric && !out.Type.Fixed {
+		return s.putDecimals(from, to, out)
+	}
 	return putResults(from, to, out, func(g int) (types.Datum, error) {
 		n := s.cells[g].n
 		if n == 0 {
@@ -82,6 +88,31 @@ func (s *sumState) Result(from, to int, out *vec.Vector) error {
 		}
 		return t.Datum(out.Type)
 	})
+}
+
+// putDecimals writes the results of groups [from, to) as decimals with a scale of their own.
+func (s *sumState) putDecimals(from, to int, out *vec.Vector) error {
+	OutStr(out, to-from)
+	for g := from; g < to; g++ {
+		n := s.cells[g].n
+		if n == 0 {
+			NullOut(out, g-from, to-from)
+			continue
+		}
+		t := s.total(g)
+		if s.avg {
+			var err error
+			if t, err = t.Div(types.DecimalFromInt64(n)); err != nil {
+				return err
+			}
+		}
+		t, err := t.Check()
+		if err != nil {
+			return err
+		}
+		putDecimal(out, g-from, t)
+	}
+	return nil
 }
 
 func errFloatOverflow() error {

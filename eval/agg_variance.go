@@ -60,9 +60,8 @@ func (s *exactMoments) Update(args []*vec.Vector, sel []uint16, rows int, groups
 	}
 	return eachGrouped(v, sel, rows, groups, func(i int, g uint32) error {
 		x := f.I64[v.Row(i)]
-		c := &s.x.cells[g]
-		c.sum = c.sum.Add64(x)
-		c.n++
+		s.x.add64(g, x)
+		s.x.cells[g].n++
 		s.xx.addWide(g, types.MulInt64(x, x))
 		return nil
 	})

@@ -323,6 +323,9 @@ func errNumericOverflow() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
 }
 
+// Check refuses results that PostgreSQL's format does not hold (22003).
+func (d Decimal) Check() (Decimal, error) { return d.check() }
+
 // check refuses results that PostgreSQL's format does not hold.
 func (d Decimal) check() (Decimal, error) {
 	if d.class != finite {

@@ -1,0 +1,75 @@
+package eval
+
+import (
+	"math"
+	"math/big"
+	"math/rand"
+	"testing"
+	"time"
+
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// Sums of the largest integers there are stay exact, in one state and merged from two.
+func TestExactSumOfHugeIntegers(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewSource(seed))
+	const groups = 7
+	want := make([]*big.Int, groups)
+	for i := range want {
+		want[i] = new(big.Int)
+	}
+	states := [2]*sumState{newSum(AggCall{Args: []types.Type{tInt8}}).(*sumState), newSum(AggCall{Args: []types.Type{tInt8}}).(*sumState)}
+	for round := range 40 {
+		v := vec.Alloc(tInt8, types.FormI64, 500)
+		gs := make([]uint32, 500)
+		for i := range v.I64 {
+			switch rnd.Intn(4) {
+			case 0:
+				v.I64[i] = math.MaxInt64 - rnd.Int63n(3)
+			case 1:
+				v.I64[i] = math.MinInt64 + rnd.Int63n(3)
+			default:
+				v.I64[i] = rnd.Int63()
+			}
+			gs[i] = uint32(rnd.Intn(groups))
+		}
+		var sel []uint16
+		if round%2 == 1 { // half of them, by selection
+			for i := 0; i < 500; i += 2 {
+				sel = append(sel, uint16(i))
+			}
+		}
+		s := states[round/2%2]
+		s.Grow(groups)
+		if err := s.Update([]*vec.Vector{v}, sel, 500, gs); err != nil {
+			t.Fatal(err)
+		}
+		if sel == nil {
+			for i, x := range v.I64 {
+				want[gs[i]].Add(want[gs[i]], big.NewInt(x))
+			}
+		}
+		for k, i := range sel {
+			want[gs[k]].Add(want[gs[k]], big.NewInt(v.I64[i]))
+		}
+	}
+	into := make([]uint32, groups)
+	for i := range into {
+		into[i] = uint32(i)
+	}
+	if err := states[0].Merge(states[1], into); err != nil {
+		t.Fatal(err)
+	}
+	out := vec.Vector{Type: tNumeric}
+	if err := states[0].Result(0, groups, &out); err != nil {
+		t.Fatal(err)
+	}
+	for g := range groups {
+		if got := types.Format(out.Datum(g), tNumeric, nil); got != want[g].String() {
+			t.Errorf("group %d: %s, want %s", g, got, want[g])
+		}
+	}
+}
