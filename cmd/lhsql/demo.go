@@ -74,7 +74,9 @@ func makeDemo(c *config) error {
 	defer e.Close()
 	clock := &demoClock{now: time.Now()}
 	ctx := lake.WithClock(context.Background(), clock)
-	s, err := e.NewSession(ctx, engine.SessionOptions{User: "demo", Settings: map[string]string{"TimeZone": "UTC"}})
+	s, err := e.NewSession(ctx, engine.SessionOptions{User: "demo", Settings: map[string]string{
+		// One worker: as many files on every machine.
+		"TimeZone": "UTC", "lhsql.workers": "1"}})
 	if err != nil {
 		return err
 	}

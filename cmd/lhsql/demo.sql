@@ -119,12 +119,11 @@ ALTER TABLE silver.order_item ADD PARTITION FIELD region;
 -- at 2026-07-11T06:00:00Z
 ALTER TABLE gold.finance_order_ledger CREATE TAG q2_close RETAIN 3650 DAYS;
 
--- after 2026-07
+-- after 2026-08
 -- A customer asks to be forgotten.
--- at 2026-08-14T10:00:00Z
+-- at 2026-09-11T10:00:00Z
 DELETE FROM silver.order_item WHERE customer_token = left(md5('demo-' || 42), 12);
 
--- after 2026-08
 -- A correction is tried on a branch, which readers of main do not see.
 -- at 2026-09-12T07:00:00Z
 ALTER TABLE silver.order_item CREATE BRANCH repricing;
