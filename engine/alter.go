@@ -37,7 +37,11 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
-	return definitionError(s.edit(ctx, rel.Table, "ALTER TABLE", func(e *lake.Edit) error {
+	staged := true
+	for i := range n.Actions {
+		staged = staged && n.Actions[i].Ref == nil
+	}
+	return definitionError(s.editStaged(ctx, rel.Table, "ALTER TABLE", staged, func(e *lake.Edit) error {
 		for _, branch := range sortedKeys(heads) {
 			id := heads[branch]
 			if err := e.RequireRef(branch, &id); err != nil {

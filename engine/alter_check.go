@@ -27,6 +27,9 @@ func (s *Session) noNulls(ctx context.Context, t *lake.Table, actions []ast.Alte
 		if f == nil || f.Required && len(a.Column.Parts) == 1 {
 			continue // added by an action before this one, or NOT NULL already
 		}
+		if t.Over() != nil {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "SET NOT NULL cannot follow changes of table %q in one transaction", t.Name.Table).WithHint("COMMIT first.")
+		}
 		for _, r := range t.Refs() {
 			snap := t.SnapshotByID(r.SnapshotID)
 			if !r.Branch || snap == nil {

@@ -15,14 +15,16 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// define runs DDL. Each statement is one commit of its own, or one catalog operation; a
-// transaction block cannot hold it back, so inside one it is refused.
+// define runs DDL. In a transaction block ALTER TABLE and COMMENT wait for COMMIT like rows do;
+// what is an operation of the catalog takes effect at once, which a warning says.
 func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	if err := s.mayWrite(nil); err != nil {
+	if err := s.mayWrite(); err != nil {
 		return err
 	}
-	if s.tx.block && len(s.tx.pending) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "DDL after writes in one transaction is not supported").WithHint("COMMIT first.")
+	if s.tx.block {
+		if err := s.defineInBlock(st.parsed.Stmt, r); err != nil {
+			return err
+		}
 	}
 	switch n := st.parsed.Stmt.(type) {
 	case *ast.CreateSchema:
@@ -46,6 +48,31 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 		return s.comment(ctx, n, st.bound)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
+}
+
+// defineInBlock warns of DDL that a block cannot hold back, and refuses it after writes: the
+// order of the two would not be theirs.
+func (s *Session) defineInBlock(st ast.Stmt, r *Result) error {
+	switch n := st.(type) {
+	case *ast.AlterTable:
+		staged := true
+		for i := range n.Actions {
+			a := &n.Actions[i]
+			staged = staged && a.Ref == nil && a.Op != "rename" && a.Op != "set schema" && a.Op != "execute"
+		}
+		if staged {
+			return nil
+		}
+	case *ast.Comment:
+		if n.Kind != "schema" {
+			return nil
+		}
+	}
+	if len(s.tx.pending) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "this statement cannot follow writes in one transaction: it would take effect before them").WithHint("COMMIT first.")
+	}
+	r.warn("01000", "this statement takes effect at once: ROLLBACK will not undo it")
+	return nil
 }
 
 // target splits a name into catalog, namespace and table for something that is to be made: an
@@ -455,9 +482,18 @@ func (s *Session) comment(ctx context.Context, n *ast.Comment, b *bind.Bound) er
 	return sqlerr.New(sqlerr.FeatureNotSupported, "COMMENT ON %s is not supported", strings.ToUpper(n.Kind)).At(n.Pos)
 }
 
-// edit commits a change of metadata.
+// edit commits a change of metadata, or keeps it until COMMIT in a transaction block.
 func (s *Session) edit(ctx context.Context, t *lake.Table, what string, f func(*lake.Edit) error) error {
-	now, err := s.engine.catalogs[t.Name.Catalog].Commit(ctx, t.Name, lake.Change{Base: t, Edit: f, Statement: what, User: s.opts.User})
+	return s.editStaged(ctx, t, what, true, f)
+}
+
+// editStaged is edit of what may not wait where staged is false: refs, which name snapshots.
+func (s *Session) editStaged(ctx context.Context, t *lake.Table, what string, staged bool, f func(*lake.Edit) error) error {
+	ch := lake.Change{Base: t, Edit: f, Statement: what, User: s.opts.User}
+	if s.tx.block && staged {
+		return s.stage(ctx, t.Name, ch)
+	}
+	now, err := s.engine.catalogs[t.Name.Catalog].Commit(ctx, t.Name, ch)
 	if err != nil {
 		return err
 	}

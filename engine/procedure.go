@@ -38,8 +38,11 @@ type procedureArgs struct {
 }
 
 func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Relation, r *Result) error {
-	if err := s.mayWrite(nil); err != nil {
+	if err := s.mayWrite(); err != nil {
 		return err
+	}
+	if len(s.tx.pending) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "a procedure cannot follow writes in one transaction: it would take effect before them").WithHint("COMMIT first.")
 	}
 	name := strings.ToLower(c.Name[len(c.Name)-1])
 	p, ok := procedures[name]
@@ -124,7 +127,7 @@ func (s *Session) moveMain(ctx context.Context, a *procedureArgs, choose func(*l
 	if err != nil {
 		return err
 	}
-	return s.edit(ctx, t, "CALL "+a.name, func(e *lake.Edit) error { return e.MoveBranch("main", id) })
+	return s.editStaged(ctx, t, "CALL "+a.name, false, func(e *lake.Edit) error { return e.MoveBranch("main", id) })
 }
 
 // rollbackToSnapshot moves main back to one of its ancestors.
@@ -200,7 +203,7 @@ func (s *Session) fastForward(ctx context.Context, a *procedureArgs) error {
 	if err != nil {
 		return err
 	}
-	return s.edit(ctx, t, "CALL fast_forward", func(e *lake.Edit) error { return e.FastForward(branch, to) })
+	return s.editStaged(ctx, t, "CALL fast_forward", false, func(e *lake.Edit) error { return e.FastForward(branch, to) })
 }
 
 // registerTable adds a table that exists to the catalog, by its metadata file or folder.

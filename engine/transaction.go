@@ -8,7 +8,6 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/ast"
-	"github.com/lhsql/lhsql/sqlfront/bind"
 )
 
 // transaction is a session's transaction state. The zero value: none.
@@ -19,70 +18,14 @@ type transaction struct {
 	start      time.Time
 	savepoints []savepoint
 	pins       map[lake.Name]*lake.Table
-	// pending are the changes that COMMIT publishes, at most one a table.
-	pending []lake.TableChange
-}
-
-// mayTouch refuses statements that would have to see what the transaction has written: its
-// changes are published at COMMIT, and until then nobody reads them, not even itself.
-func (t *transaction) mayTouch(b *bind.Bound) error {
-	for _, p := range t.pending {
-		for _, u := range b.Tables {
-			if u.Relation.Table != nil && u.Relation.Table.Name == p.Name {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "table %q was written in this transaction and can be used again only after COMMIT", p.Name.Table).
-					WithHint("Commit between the statements, or write both as one MERGE.")
-			}
-		}
-	}
-	return nil
-}
-
-// publish commits the transaction's changes, those of several tables atomically or not at all.
-func (s *Session) publish(ctx context.Context) error {
-	pending := s.tx.pending
-	s.tx.pending = nil
-	byCatalog := map[string][]lake.TableChange{}
-	for _, p := range pending {
-		byCatalog[p.Name.Catalog] = append(byCatalog[p.Name.Catalog], p)
-	}
-	if len(byCatalog) > 1 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write tables of several catalogs")
-	}
-	for name, list := range byCatalog {
-		c := s.engine.catalogs[name]
-		if len(list) == 1 {
-			t, err := c.Commit(ctx, list[0].Name, list[0].Change)
-			if err != nil {
-				return err
-			}
-			s.moved(list[0].Name, t)
-			continue
-		}
-		tables, err := c.CommitAll(ctx, list)
-		if err != nil {
-			return err
-		}
-		for _, t := range tables {
-			s.moved(t.Name, t)
-		}
-	}
-	return nil
-}
-
-// discard removes the files of changes that are not published.
-func (s *Session) discardPending() {
-	for _, p := range s.tx.pending {
-		for _, f := range p.Change.Add {
-			p.Change.Base.FS().Remove(context.Background(), p.Change.Base.Resolve(f.Path))
-		}
-	}
-	s.tx.pending = nil
+	pending    pending
 }
 
 // savepoint remembers what ROLLBACK TO restores.
 type savepoint struct {
 	name     string
 	settings map[string]string
+	pending  pending
 }
 
 func (t *transaction) open() bool { return t.block }
@@ -165,7 +108,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		if err := s.needBlock("SAVEPOINT"); err != nil {
 			return "", err
 		}
-		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values)})
+		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.pending})
 		return "SAVEPOINT", nil
 	case "release":
 		if err := s.needBlock("RELEASE SAVEPOINT"); err != nil {
@@ -185,6 +128,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 			return "", err
 		}
 		s.settings.values = copyMap(s.tx.savepoints[i].settings)
+		s.restore(ctx, s.tx.savepoints[i].pending)
 		s.tx.savepoints = s.tx.savepoints[:i+1]
 		s.tx.failed = false
 		return "ROLLBACK", nil

@@ -21,7 +21,7 @@ func (s *Session) planStatement(env *planner.Env, n plan.Node) (plan.Node, error
 
 // write runs INSERT, UPDATE, DELETE, MERGE and TRUNCATE.
 func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	if err := s.mayWrite(st.bound); err != nil {
+	if err := s.mayWrite(); err != nil {
 		return err
 	}
 	switch n := st.parsed.Stmt.(type) {
@@ -41,16 +41,13 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 }
 
 // mayWrite refuses a write where the session or its transaction only reads.
-func (s *Session) mayWrite(b *bind.Bound) error {
+func (s *Session) mayWrite() error {
 	if s.tx.block && s.tx.readOnly || !s.tx.block && s.settings.bool("default_transaction_read_only") {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute a statement that writes in a read-only transaction")
 	}
 	if v, _ := s.settings.get("lhsql.as_of"); v != "" {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "the session reads the past (lhsql.as_of = %s) and cannot write", v).
 			WithHint("RESET lhsql.as_of brings it back to the present.")
-	}
-	if b != nil && s.tx.block {
-		return s.tx.mayTouch(b)
 	}
 	return nil
 }
@@ -123,8 +120,7 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 		ch.Isolation = lake.SnapshotIsolation
 	}
 	if s.tx.block {
-		s.tx.pending = append(s.tx.pending, lake.TableChange{Name: n, Change: ch})
-		return nil
+		return s.stage(ctx, n, ch)
 	}
 	t, err := s.engine.catalogs[n.Catalog].Commit(ctx, n, ch)
 	if err != nil {
@@ -181,7 +177,7 @@ func (s *Session) truncate(ctx context.Context, n *ast.Truncate, b *bind.Bound, 
 
 // copyFrom runs COPY … FROM STDIN: an INSERT whose source the client feeds.
 func (s *Session) copyFrom(ctx context.Context, st *Stmt, in vec.Source, r *Result) error {
-	if err := s.mayWrite(st.bound); err != nil {
+	if err := s.mayWrite(); err != nil {
 		return err
 	}
 	if in == nil {

@@ -268,7 +268,7 @@ func (s *writeStream) lineage(b *vec.Batch) error {
 		if err != nil {
 			return err
 		}
-		id = v
+		id = provisional(v, b, s.w.node.Target.Table, lake.LineageRowID)
 	}
 	s.cols = append(s.cols, id, null)
 	return nil
@@ -483,7 +483,13 @@ func (w *write) copyUntouched(ctx context.Context, tasks []plan.FileTask) (int64
 			if len(sel) == 0 {
 				continue // an empty selection may be nil, which means all rows
 			}
-			if err := out.Write(&vec.Batch{Cols: b.Cols[:k], Rows: b.Rows, Sel: sel}); err != nil {
+			cols := b.Cols[:k]
+			if lineage {
+				cols = append([]*vec.Vector(nil), cols...)
+				cols[k-2] = provisional(cols[k-2], b, w.node.Target.Table, lake.LineageRowID)
+				cols[k-1] = provisional(cols[k-1], b, w.node.Target.Table, lake.LineageSequence)
+			}
+			if err := out.Write(&vec.Batch{Cols: cols, Rows: b.Rows, Sel: sel}); err != nil {
 				return err
 			}
 		}
@@ -692,4 +698,30 @@ func (w *write) replaced(added []*lake.DataFile) (func(*lake.DataFile) bool, err
 		}
 		return true
 	}, nil
+}
+
+// provisional forgets what only a transaction's own snapshots have given rows: their ids or
+// sequence numbers. The commit gives others, and a NULL takes them.
+func provisional(v *vec.Vector, b *vec.Batch, t *lake.Table, limit func(*lake.Table) int64) *vec.Vector {
+	if t.Over() == nil {
+		return v
+	}
+	first := limit(t.Over())
+	a := vec.NewAppender(v.Type)
+	at := 0
+	for _, i := range selection(b) {
+		for ; at < int(i); at++ {
+			a.AppendNull() // not a row
+		}
+		at++
+		if v.Null(int(i)) || v.Values().I64[v.Row(int(i))] >= first {
+			a.AppendNull()
+		} else {
+			a.AppendDatum(v.Datum(int(i)))
+		}
+	}
+	for ; at < b.Rows; at++ {
+		a.AppendNull()
+	}
+	return a.Vector()
 }

@@ -77,6 +77,9 @@ const (
 	Compaction
 	// OverwritePartitions replaces what Conflicts tells: no new deletes or removals there.
 	OverwritePartitions
+	// Several is what several statements of a transaction did together: all of the above that
+	// guards replaced files and files with new deletes.
+	Several
 )
 
 // Isolation is the level that Change is validated at.

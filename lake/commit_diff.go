@@ -7,7 +7,7 @@ import "context"
 type difference struct {
 	added   []*DataFile // data files
 	deletes []*DataFile // delete files
-	removed map[string]bool
+	removed map[string]*DataFile
 }
 
 // fileKey identifies a live file. Several deletion vectors share a Puffin file.
@@ -21,7 +21,7 @@ func fileKey(f *DataFile) string {
 // diff compares the live files of two snapshots, of possibly different metadata. Manifests that
 // both list are not read.
 func diff(ctx context.Context, base *Table, from *Snapshot, head *Table, to *Snapshot) (*difference, error) {
-	d := &difference{removed: map[string]bool{}}
+	d := &difference{removed: map[string]*DataFile{}}
 	if from == nil && to == nil || from != nil && to != nil && from.ID == to.ID {
 		return d, nil
 	}
@@ -37,7 +37,7 @@ func diff(ctx context.Context, base *Table, from *Snapshot, head *Table, to *Sna
 	for _, m := range before {
 		shared[m.Path] = true
 	}
-	was := map[string]bool{}
+	was := map[string]*DataFile{}
 	now := map[string]*DataFile{}
 	both := map[string]bool{}
 	for _, m := range after {
@@ -53,22 +53,22 @@ func diff(ctx context.Context, base *Table, from *Snapshot, head *Table, to *Sna
 		if both[m.Path] {
 			continue
 		}
-		if err := live(ctx, base, m, func(f *DataFile) { was[fileKey(f)] = true }); err != nil {
+		if err := live(ctx, base, m, func(f *DataFile) { was[fileKey(f)] = f }); err != nil {
 			return nil, err
 		}
 	}
 	for k, f := range now {
 		switch {
-		case was[k]:
+		case was[k] != nil:
 		case f.Content == Data:
 			d.added = append(d.added, f)
 		default:
 			d.deletes = append(d.deletes, f)
 		}
 	}
-	for k := range was {
+	for k, f := range was {
 		if now[k] == nil {
-			d.removed[k] = true
+			d.removed[k] = f
 		}
 	}
 	return d, nil

@@ -38,6 +38,14 @@ func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) er
 		}
 	case OverwritePartitions:
 		err = c.partitionsQuiet(d)
+	case Several:
+		err = c.noNewDeletes(head, d, c.Remove)
+		if err == nil {
+			err = c.coveredLive(d)
+		}
+		if err == nil {
+			err = c.coveredUndeleted(head, d)
+		}
 	}
 	if err != nil || c.Isolation == SnapshotIsolation {
 		return err
@@ -104,7 +112,7 @@ func (c *Change) covered() map[string]bool {
 // live on elsewhere.
 func (c *Change) coveredLive(d *difference) error {
 	for p := range c.covered() {
-		if d.removed[p] {
+		if d.removed[p] != nil {
 			return conflict("another transaction rewrote or removed %s", p)
 		}
 	}
@@ -156,7 +164,7 @@ func (c *Change) partitionsQuiet(d *difference) error {
 		}
 	}
 	for _, f := range c.Remove {
-		if d.removed[fileKey(f)] {
+		if d.removed[fileKey(f)] != nil {
 			return conflict("another transaction removed %s", f.Path)
 		}
 	}
@@ -172,6 +180,9 @@ func (c *Change) schemaUnchanged(head *Table) error {
 		return conflict("another transaction changed the schema of table %s", head.Name.Table)
 	}
 	if c.Base.defaultSpecID != head.defaultSpecID || c.Base.lastPartitionID != head.lastPartitionID {
+		return conflict("another transaction changed the partitioning of table %s", head.Name.Table)
+	}
+	if len(c.Base.specs) != len(head.specs) {
 		return conflict("another transaction changed the partitioning of table %s", head.Name.Table)
 	}
 	return nil

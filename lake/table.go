@@ -69,4 +69,5 @@ type Table struct {
 	place   *place
 	pointer string // MetadataLocation as the catalog spells it
 	staged  *Edit  // what a staged table is to become; nil for tables that exist
+	over    *Table // of a table that a transaction changed: the committed state below
 }

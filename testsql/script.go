@@ -8,8 +8,10 @@
 //	query [unordered]    a query; expected: its rows, columns separated by |
 //	returning [unordered] a statement that writes and gives rows; expected: its rows
 //	error                a statement that fails; expected: SQLSTATE and message, then hint: …
+//	error SQLSTATE       the same where the message tells of file names: the code alone
 //	plan                 a query; expected: EXPLAIN's text
 //	setup                statements without an expected part
+//	at INSTANT           commits of the steps below happen at the instant (RFC 3339)
 //	session NAME         the steps below run in the session of that name
 //	require WORD         skip the script where WORD is missing: golden
 //	shapes               run the whole script once for each table shape: format version 2 and 3,
@@ -78,7 +80,7 @@ func readScript(path string) (*script, error) {
 		st := step{verb: w[0], args: w[1:], line: n, head: head}
 		head = nil
 		switch st.verb {
-		case "session", "require", "shapes":
+		case "session", "require", "shapes", "at":
 		case "exec", "returning", "query", "error", "plan", "setup":
 			if err := st.read(next); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, st.line, err)

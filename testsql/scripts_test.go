@@ -121,6 +121,10 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 		a := ask(ctx, current, sql)
 		unordered := len(st.args) > 0 && st.args[0] == "unordered"
 		got := a.text(st.verb, unordered)
+		if st.verb == "error" && len(st.args) > 0 && a.err != nil {
+			got, _, _ = strings.Cut(got, " ")
+			st.want, st.has = st.args[0], true
+		}
 		if dir != "" {
 			got = strings.ReplaceAll(got, dir, "{dir}")
 		}

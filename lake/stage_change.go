@@ -1,0 +1,265 @@
+package lake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// Staged is what a transaction has done to one table so far, seen by nobody else: a chain of
+// changes on the state that the first of them read. Immutable; a savepoint keeps an earlier one.
+//
+//	Base ── change 1 ──▶ snapshot in memory ── change 2 ──▶ Table
+//	  └───────────────────── Net ─────────────────────────────┘
+//
+// The snapshots in between have manifests in the table's folder (Scratch), but no metadata file
+// names them. Net is the one change that COMMIT publishes.
+type Staged struct {
+	Base    *Table
+	Table   *Table   // Base with the changes
+	Scratch []string // metadata files that only the staged snapshots need
+	Files   []string // data and delete files that the changes added
+	changes []Change
+	branch  string
+}
+
+// Stage adds a change to what is staged; s nil begins with c.Base.
+func (s *Staged) Stage(ctx context.Context, c Change) (*Staged, error) {
+	if s == nil {
+		s = &Staged{Base: c.Base, Table: c.Base}
+	}
+	rows := len(c.Add)+len(c.Remove) > 0
+	if rows && s.wroteRows() && branchName(c.Branch) != s.branch {
+		return nil, errSeveralBranches(s.Base)
+	}
+	next := &Staged{Base: s.Base, Files: append([]string(nil), s.Files...), Scratch: append([]string(nil), s.Scratch...),
+		changes: append(append([]Change(nil), s.changes...), c), branch: s.branch}
+	if rows {
+		next.branch = branchName(c.Branch)
+	}
+	e, err := newEdit(&s.Table.state, nextInstant(ctx, s.Table))
+	if err != nil {
+		return nil, err
+	}
+	if c.Edit != nil {
+		if err := c.Edit(e); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.flush(); err != nil {
+		return nil, err
+	}
+	if rows {
+		p := &producer{c: &c, head: s.Table, edit: e, commit: uuid.NewString(), spell: metadataFolder(e.s)}
+		err := p.locate()
+		if err == nil {
+			err = p.run(ctx)
+		}
+		if err != nil {
+			for _, f := range p.written {
+				_ = s.Base.FS().Remove(context.WithoutCancel(ctx), f)
+			}
+			return nil, err
+		}
+		next.Scratch = append(next.Scratch, p.written...)
+		for _, f := range c.Add {
+			next.Files = append(next.Files, f.Path)
+		}
+	}
+	raw, err := json.Marshal(e.doc)
+	if err != nil {
+		return nil, err
+	}
+	st, err := parseMetadata(raw)
+	if err != nil {
+		return nil, err
+	}
+	t := *s.Base
+	t.state, t.pointer, t.over = *st, "", s.Base
+	t.MetadataLocation = fmt.Sprintf("%s#%d", s.Base.MetadataLocation, len(next.changes))
+	next.Table = &t
+	return next, nil
+}
+
+func branchName(b string) string {
+	if b == "" {
+		return "main"
+	}
+	return b
+}
+
+func (s *Staged) wroteRows() bool { return s.branch != "" }
+
+// Over is the committed state below a table that a transaction has changed; nil for others.
+// Row ids and sequence numbers that the changes gave are provisional: from the numbers that
+// Over says on, they mean nothing to a file, which others may commit before.
+func (t *Table) Over() *Table { return t.over }
+
+// LineageRowID and LineageSequence are the first row id and sequence number that are not given.
+func LineageRowID(t *Table) int64    { return t.nextRowID }
+func LineageSequence(t *Table) int64 { return t.lastSeq + 1 }
+
+// Net is the one change that does what the staged ones did together. One change is itself.
+func (s *Staged) Net(ctx context.Context) (Change, error) {
+	if len(s.changes) == 1 {
+		return s.changes[0], nil
+	}
+	n := Change{Base: s.Base, Branch: s.branch, Kind: Append, Edit: s.edits(), User: s.changes[0].User}
+	if !s.wroteRows() {
+		n.Statement = s.statements()
+		return n, nil
+	}
+	from, to := s.Base.head(s.branch), s.Table.head(s.branch)
+	d, err := diff(ctx, s.Base, from, s.Table, to)
+	if err != nil {
+		return n, err
+	}
+	n.Snapshot = from
+	for _, f := range append(d.added, d.deletes...) {
+		g := *f
+		g.DataSeq, g.FileSeq, g.SnapshotID, g.FirstRowID = 0, 0, 0, nil
+		n.Add = append(n.Add, &g)
+	}
+	for _, f := range d.removed {
+		n.Remove = append(n.Remove, f)
+	}
+	byPath := func(list []*DataFile) {
+		sort.Slice(list, func(i, k int) bool { return fileKey(list[i]) < fileKey(list[k]) })
+	}
+	byPath(n.Add)
+	byPath(n.Remove)
+	s.guard(&n)
+	n.Statement = s.statements()
+	return n, nil
+}
+
+// guard gathers what the changes are to be validated for.
+func (s *Staged) guard(n *Change) {
+	var filters []func(*DataFile) bool
+	all := false
+	inputs := map[Input]bool{}
+	for i := range s.changes {
+		c := &s.changes[i]
+		n.Isolation = c.Isolation
+		n.References = append(n.References, c.References...)
+		for _, in := range c.Inputs {
+			if in.Table == s.Base.Name && s.Base.SnapshotByID(in.Snapshot) == nil {
+				continue // a staged snapshot, which nobody will know
+			}
+			if !inputs[in] {
+				inputs[in] = true
+				n.Inputs = append(n.Inputs, in)
+			}
+		}
+		if len(c.Add)+len(c.Remove) == 0 || c.Kind == Append {
+			continue
+		}
+		n.Kind = Several
+		if c.Conflicts == nil {
+			all = true
+		} else {
+			filters = append(filters, c.Conflicts)
+		}
+	}
+	if all {
+		return
+	}
+	n.Conflicts = func(f *DataFile) bool {
+		for _, c := range filters {
+			if c(f) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// edits runs the changes' edits one after the other.
+func (s *Staged) edits() func(*Edit) error {
+	var list []func(*Edit) error
+	for i := range s.changes {
+		if f := s.changes[i].Edit; f != nil {
+			list = append(list, f)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return func(e *Edit) error {
+		for _, f := range list {
+			if err := f(e); err != nil {
+				return err
+			}
+			// Each ran on flushed metadata before, and must find the same now.
+			if err := e.flush(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s *Staged) statements() string {
+	var list []string
+	seen := map[string]bool{}
+	for i := range s.changes {
+		if w := s.changes[i].Statement; w != "" && !seen[w] {
+			seen[w] = true
+			list = append(list, w)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// head is a branch's snapshot, nil if it has none.
+func (t *Table) head(branch string) *Snapshot {
+	if r, ok := t.Ref(branch); ok {
+		return t.SnapshotByID(r.SnapshotID)
+	}
+	return nil
+}
+
+// Sweep removes the files of a transaction that came to its end: all of them (committed nil), or
+// those that the committed change does not need. Not to be called where it is not known
+// whether the commit took place.
+func (s *Staged) Sweep(ctx context.Context, committed *Change) {
+	keep := map[string]bool{}
+	if committed != nil {
+		for _, f := range committed.Add {
+			keep[f.Path] = true
+		}
+	}
+	s.remove(ctx, 0, 0, keep)
+}
+
+// SweepSince removes the files that came after was, an earlier state of the same transaction;
+// nil: all.
+func (s *Staged) SweepSince(ctx context.Context, was *Staged) {
+	if was == nil {
+		was = &Staged{}
+	}
+	s.remove(ctx, len(was.Files), len(was.Scratch), map[string]bool{})
+}
+
+func (s *Staged) remove(ctx context.Context, files, scratch int, keep map[string]bool) {
+	ctx = context.WithoutCancel(ctx)
+	for _, p := range s.Files[files:] {
+		if !keep[p] {
+			keep[p] = true // deletion vectors share a file
+			_ = s.Base.FS().Remove(ctx, s.Base.Resolve(p))
+		}
+	}
+	for _, p := range s.Scratch[scratch:] {
+		_ = s.Base.FS().Remove(ctx, p)
+	}
+}
+
+func errSeveralBranches(t *Table) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write two branches of table %s", t.Name.Table).
+		WithHint("COMMIT between them.")
+}
