@@ -37,7 +37,10 @@ func (k *intKeys) Filter(v *vec.Vector, sel []uint16, rows int, out []uint16) []
 	out = out[:len(sel)]
 	n := 0
 	span := uint64(k.hi) - uint64(k.lo)
-	if v.Enc == vec.Flat && v.Valid == nil && k.bits != nil {
+	if v.Valid == nil && k.bits != nil && v.Enc != vec.Const {
+		if v.Enc == vec.Dict {
+			return out[:keysInBits(k.bits, uint64(k.lo), span, v.Dictionary.I64, v.Codes, sel, out)]
+		}
 		for _, r := range sel {
 			out[n] = r
 			if x := uint64(v.I64[r]) - uint64(k.lo); x <= span && k.bits[x>>6]>>(x&63)&1 != 0 {
@@ -47,6 +50,15 @@ func (k *intKeys) Filter(v *vec.Vector, sel []uint16, rows int, out []uint16) []
 		return out[:n]
 	}
 	f := v.Values()
+	if v.Enc == vec.Dict && v.Valid == nil {
+		for _, r := range sel {
+			out[n] = r
+			if k.has(f.I64[v.Codes[r]], span) {
+				n++
+			}
+		}
+		return out[:n]
+	}
 	for _, r := range sel {
 		if v.Null(int(r)) {
 			continue
@@ -57,6 +69,18 @@ func (k *intKeys) Filter(v *vec.Vector, sel []uint16, rows int, out []uint16) []
 		}
 	}
 	return out[:n]
+}
+
+// keysInBits is Filter for dictionary codes and a bitmap.
+func keysInBits(bits vec.Bitmap, lo, span uint64, vals []int64, codes []uint32, sel, out []uint16) int {
+	n := 0
+	for _, r := range sel {
+		out[n] = r
+		if x := uint64(vals[codes[r]]) - lo; x <= span && bits[x>>6]>>(x&63)&1 != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (k *intKeys) has(key int64, span uint64) bool {

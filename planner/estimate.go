@@ -105,6 +105,8 @@ func guessColumn(n *plan.Scan, f *lake.Field, total float64) colGuess {
 	g := colGuess{lo: math.Inf(1), hi: math.Inf(-1), base: total}
 	step := max(1, len(n.Tasks)/learnFiles)
 	var rows, nulls float64
+	var first, last byte // of bounds that are one letter each
+	single := true
 	for i := 0; i < len(n.Tasks); i += step {
 		t := n.Tasks[i].File
 		if k, ok := t.NullCounts[f.ID]; ok {
@@ -116,6 +118,14 @@ func guessColumn(n *plan.Scan, f *lake.Field, total float64) colGuess {
 		if !ok1 || !ok2 {
 			continue
 		}
+		if f.Type.IsString() && single {
+			if single = len(lo.Str()) == 1 && len(hi.Str()) == 1; single {
+				if first == 0 || lo.Str()[0] < first {
+					first = lo.Str()[0]
+				}
+				last = max(last, hi.Str()[0])
+			}
+		}
 		if a, ok := number(lo, f.Type); ok {
 			b, _ := number(hi, f.Type)
 			g.lo, g.hi = math.Min(g.lo, a), math.Max(g.hi, b)
@@ -124,13 +134,19 @@ func guessColumn(n *plan.Scan, f *lake.Field, total float64) colGuess {
 	if rows > 0 {
 		g.nulls = math.Min(1, nulls/rows)
 	}
+	letters := 0.0 // how many values lie between bounds of one letter, if all have one
+	if single && first > 0 {
+		letters = float64(last-first) + 1
+	}
 	switch {
 	case f.Type.Kind == types.Bool:
 		g.distinct = 2
 	case g.lo <= g.hi && discrete(f.Type):
 		g.distinct = math.Max(1, math.Min(total, g.hi-g.lo+1))
+	case f.Type.IsString() && letters > 0:
+		g.distinct = letters
 	case f.Type.IsString():
-		g.distinct = math.Max(1, math.Sqrt(total)*4)
+		g.distinct = math.Max(1, math.Min(total, math.Sqrt(total)*4))
 	default:
 		g.distinct = math.Max(1, total/2)
 	}
@@ -365,6 +381,27 @@ func (e *estimator) baseDistinct(k plan.Expr) float64 {
 	return 0
 }
 
+// baseRows is the rows of the table that k's column comes from; +Inf: unknown.
+func (e *estimator) baseRows(k plan.Expr) float64 {
+	for id := range plan.ExprCols(k) {
+		if b := e.cols[id].base; b > 0 {
+			return b
+		}
+	}
+	return math.Inf(1)
+}
+
+// categories is how many values a column is guessed to have that is compared with constants.
+// Strings that are compared are kinds of things more often than names of one: taking them for
+// names makes a third of a table look like a handful of rows.
+func (e *estimator) categories(k plan.Expr) float64 {
+	d := e.baseDistinct(k)
+	if k.Type().IsString() {
+		d = math.Min(d, math.Max(25, math.Cbrt(e.baseRows(k))))
+	}
+	return d
+}
+
 // selectivity guesses the fraction of rows for which p is true.
 func (e *estimator) selectivity(p plan.Expr) float64 {
 	switch p := p.(type) {
@@ -396,7 +433,7 @@ func (e *estimator) selectivity(p plan.Expr) float64 {
 		}
 		return f
 	case *plan.InList:
-		d := e.baseDistinct(p.X)
+		d := e.categories(p.X)
 		s := defaultEqual * float64(len(p.List))
 		if d > 0 {
 			s = float64(len(p.List)) / d
@@ -477,7 +514,7 @@ func (e *estimator) callSelectivity(p *plan.Call) float64 {
 		if a, b, ok := keyPair(p); ok {
 			return math.Min(1, 1/math.Max(1, math.Max(e.baseDistinct(a), e.baseDistinct(b))))
 		}
-		if d := e.baseDistinct(p.Args[0]); d > 0 {
+		if d := e.categories(p.Args[0]); d > 0 {
 			return 1 / d
 		}
 		return defaultEqual

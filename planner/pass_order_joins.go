@@ -103,6 +103,42 @@ func (r *region) prepare() {
 			}
 		}
 	}
+	r.composeKeys()
+}
+
+// composeKeys corrects the selectivity of keys of several columns, which is not the product of
+// the columns': a table has no more different keys than rows.
+//
+//	l_partkey = ps_partkey AND l_suppkey = ps_suppkey:
+//	1 / (200k · 10k) each by itself, 1 / 800k by the 800k rows of partsupp
+func (r *region) composeKeys() {
+	byPair := map[uint64][]int{}
+	for i, u := range r.uses {
+		if r.keys[i] && bits.OnesCount64(u) == 2 {
+			byPair[u] = append(byPair[u], i)
+		}
+	}
+	for u, terms := range byPair {
+		if len(terms) < 2 {
+			continue
+		}
+		left := plan.SetOf(r.leaves[bits.TrailingZeros64(u)].Columns())
+		product, dl, dr := 1.0, 1.0, 1.0
+		rl, rr := math.Inf(1), math.Inf(1)
+		for _, i := range terms {
+			a, b, _ := keyPair(r.terms[i])
+			if !plan.ExprCols(a).Intersects(left) {
+				a, b = b, a
+			}
+			product *= r.sels[i]
+			dl, dr = dl*math.Max(1, r.est.baseDistinct(a)), dr*math.Max(1, r.est.baseDistinct(b))
+			rl, rr = math.Min(rl, r.est.baseRows(a)), math.Min(rr, r.est.baseRows(b))
+		}
+		sel := 1 / math.Max(1, math.Min(math.Min(dl, rl), math.Min(dr, rr)))
+		if sel > product && product > 0 {
+			r.sels[terms[0]] *= sel / product
+		}
+	}
 }
 
 // between lists the terms that can first be tested where a and b meet.

@@ -103,10 +103,13 @@ func unchanged(e plan.Expr, before, after []plan.Expr, none plan.Expr, build fun
 	return build()
 }
 
+// hasEqual may overlook an equal term: dropping one spares work and changes nothing. Long lists
+// are not searched to their ends, since chains of 100,000 terms would take minutes.
 func hasEqual(list []plan.Expr, e plan.Expr) bool {
 	if plan.IsVolatile(e) {
 		return false
 	}
+	list = list[:min(len(list), maxCompared)]
 	for _, x := range list {
 		if plan.EqualExpr(x, e) {
 			return true
@@ -114,6 +117,9 @@ func hasEqual(list []plan.Expr, e plan.Expr) bool {
 	}
 	return false
 }
+
+// maxCompared is how many terms of a list are searched for an equal one.
+const maxCompared = 200
 
 // negated gives the operator that is false where op is true and NULL where op is NULL.
 var negated = map[string]string{
