@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/lake"
 )
 
 var (
@@ -83,9 +84,10 @@ func shape(format int, mode string) string {
 
 // runShape runs a script with one table shape and tells whether what is seen is new.
 func runShape(t *testing.T, path string, s *script, shape string) (changed bool) {
-	ctx := context.Background()
+	clock := &scriptClock{}
+	ctx := lake.WithClock(context.Background(), clock)
 	dir := t.TempDir()
-	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Catalogs: []engine.CatalogConfig{{
+	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Clock: clock.Now, Catalogs: []engine.CatalogConfig{{
 		Name:  "lake",
 		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")},
 	}}})
@@ -112,6 +114,11 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 			}
 			continue
 		case "shapes":
+			continue
+		case "at":
+			if err := clock.set(st.args[0]); err != nil {
+				t.Fatalf("%s:%d: %v", path, st.line, err)
+			}
 			continue
 		}
 		sql := vars.Replace(st.sql)
