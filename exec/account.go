@@ -13,6 +13,7 @@ type Account struct {
 	parent     *Account
 	soft, hard int64
 	used, peak atomic.Int64
+	own        atomic.Int64 // what Grow counted
 }
 
 // NewAccount makes an account of limit bytes below parent (nil: none). Operators start to
@@ -77,6 +78,8 @@ type memory struct {
 	// num/den is the share of the soft limit up to which the holder grows before it spills:
 	// a first level leaves room for what later reads its spilled partitions.
 	num, den int64
+	// sharers is how many holders share what is free whatever the limit; 0: one.
+	sharers int64
 }
 
 func newMemory(e *Env) *memory { return &memory{account: e.Account, num: 1, den: 1} }
@@ -110,7 +113,7 @@ func (m *memory) must(n int64) error {
 	}
 	switch {
 	case m.account.add(n-m.held, true, 1, 1):
-	case n <= freeBytes:
+	case n <= freeBytes/max(1, m.sharers):
 		m.account.force(n - m.held)
 	default:
 		return errOutOfMemory()
@@ -148,6 +151,21 @@ func (m *memory) free() {
 // Reserve takes n bytes for what cannot spill, such as a scan's buffers; see memory.must.
 func (a *Account) Reserve(n int64) error {
 	if !a.add(n, true, 1, 1) {
+		return errOutOfMemory()
+	}
+	return nil
+}
+
+// Grow counts n bytes that live as long as the account itself: they are refused when they would
+// go beyond the limits, and never given back.
+func (a *Account) Grow(n int64) error {
+	a.own.Add(n)
+	room := a.hard == 0 || a.used.Load()+a.own.Load() <= a.hard
+	for p := a.parent; room && p != nil; p = p.parent {
+		room = p.hard == 0 || p.used.Load()+a.own.Load() <= p.hard
+	}
+	if !room {
+		a.own.Add(-n)
 		return errOutOfMemory()
 	}
 	return nil

@@ -75,6 +75,9 @@ func (a *aggregator) run(ctx context.Context) error {
 	sets := len(a.spec.sets)
 	for i := 1; i < n; i++ {
 		for k := range sets {
+			if err := canceled(ctx); err != nil {
+				return err
+			}
 			if err := tables[0][k].merge(tables[i][k]); err != nil {
 				return err
 			}
@@ -122,7 +125,12 @@ func (a *aggregator) fill(ctx context.Context, in aggInput) ([]*aggTable, error)
 			return tables, err
 		}
 		sel := selection(b)
-		for _, t := range tables {
+		for k, t := range tables {
+			if k&15 == 15 { // thousands of grouping sets take seconds for one batch
+				if err := canceled(ctx); err != nil {
+					return tables, err
+				}
+			}
 			if err := t.add(cols, sel, b.Rows); err != nil {
 				return tables, err
 			}

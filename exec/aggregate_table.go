@@ -14,6 +14,7 @@ type aggSpec struct {
 	keys   int          // how many of them are group keys
 	sets   [][]int      // grouping sets, as indexes of keys
 	calls  []aggCall
+	expect *keyRange
 	serial bool // some call depends on the input's order: one partial state only
 }
 
@@ -64,6 +65,7 @@ type aggTable struct {
 
 func newAggTable(spec *aggSpec, set []int, c *eval.Ctx, level int, file *spillFile) (*aggTable, error) {
 	t := &aggTable{spec: spec, set: set, c: c, level: level, file: file, mem: newMemory(spec.env)}
+	t.mem.sharers = int64((len(spec.sets) + 7) / 8)
 	if level == 0 {
 		t.mem.share(1, 2)
 	}
@@ -72,6 +74,9 @@ func newAggTable(spec *aggSpec, set []int, c *eval.Ctx, level int, file *spillFi
 		kt[i] = spec.types[k]
 	}
 	t.groups = newGroupTable(kt)
+	if len(set) == 1 {
+		t.groups.int.expect = spec.expect
+	}
 	t.keys = make([]*vec.Vector, len(set))
 	t.states = make([]eval.AggState, len(spec.calls))
 	t.distinct = make([]*distinctSet, len(spec.calls))

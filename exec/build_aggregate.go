@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"math"
 	"reflect"
 
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -15,6 +17,7 @@ func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (*aggregator,
 	if n.Sets == nil {
 		spec.sets = allKeys(len(n.Groups))
 	}
+	spec.expect = expectedKeys(n)
 	cols := &aggColumns{}
 	for _, g := range n.Groups {
 		cols.exprs = append(cols.exprs, g.Expr) // not shared: the keys are the first columns
@@ -43,6 +46,59 @@ func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (*aggregator,
 		}}
 	}
 	return newAggregator(spec, in, n.GroupingSet.ID != 0), nil
+}
+
+// expectedKeys tells where the values of a lone integer key lie, by the bounds of the files it
+// comes from; nil: unknown, or too spread out for the rows there are.
+func expectedKeys(n *plan.Aggregate) *keyRange {
+	if len(n.Groups) != 1 {
+		return nil
+	}
+	c, ok := n.Groups[0].Expr.(*plan.Col)
+	if !ok || !c.Typ.IsInteger() {
+		return nil
+	}
+	s, field := scanOf(n.Input, c.ID)
+	if s == nil || !s.Pruned || len(s.Tasks) == 0 {
+		return nil
+	}
+	f, path := s.Schema.ByID(field)
+	if f == nil || len(path) != 1 {
+		return nil
+	}
+	r, rows := keyRange{math.MaxInt64, math.MinInt64}, uint64(0)
+	for i := range s.Tasks {
+		t := s.Tasks[i].File
+		lo, ok1 := lake.DecodeBound(f.Type, f.Iceberg, t.Lower[f.ID])
+		hi, ok2 := lake.DecodeBound(f.Type, f.Iceberg, t.Upper[f.ID])
+		if !ok1 || !ok2 {
+			return nil
+		}
+		r.lo, r.hi = min(r.lo, lo.Int()), max(r.hi, hi.Int())
+		rows += uint64(max(t.RecordCount, 0))
+	}
+	if r.lo > r.hi || uint64(r.hi)-uint64(r.lo) > 4*rows {
+		return nil
+	}
+	return &r
+}
+
+// scanOf finds the scan that column id comes from.
+func scanOf(n plan.Node, id plan.ColID) (*plan.Scan, int) {
+	if s, ok := n.(*plan.Scan); ok {
+		for _, c := range s.Cols {
+			if c.ID == id {
+				return s, c.FieldID
+			}
+		}
+		return nil, 0
+	}
+	for _, in := range n.Inputs() {
+		if s, f := scanOf(in, id); s != nil {
+			return s, f
+		}
+	}
+	return nil, 0
 }
 
 // aggColumns collects the expressions to evaluate, equal ones once.

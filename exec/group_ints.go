@@ -14,7 +14,8 @@ type intTable struct {
 	base   int64
 	slots  []groupSlot
 	used   int
-	lo, hi int64  // of all keys, if there are any
+	lo, hi int64 // of all keys, if there are any
+	expect *keyRange
 	null   uint32 // NULL's group
 }
 
@@ -23,12 +24,17 @@ type groupSlot struct {
 	id  uint32 // number + 1; 0: empty
 }
 
+// keyRange says where a table's keys will lie, and densely so.
+type keyRange struct{ lo, hi int64 }
+
 const (
 	// firstWindow is the window around the first batch.
 	firstWindow = 1 << 16
 	// maxSparse is how many places of the window a key may cost: more than slots do.
 	maxSparse = 8
-	minSlots  = 1 << 10
+	// maxSparseSoon is the same where the range is expected to fill up.
+	maxSparseSoon = 64
+	minSlots      = 1 << 10
 )
 
 func (t *intTable) bytesHeld() int64 { return int64(cap(t.direct))*4 + int64(cap(t.slots))*16 }
@@ -92,9 +98,16 @@ func (t *intTable) insert(s groupSlot) {
 // twice the slots.
 func (t *intTable) grow(n int) {
 	old, size := t.slots, 2*len(t.slots)
-	if uint64(t.hi)-uint64(t.lo) < maxSparse*uint64(n) {
-		t.widen()
+	span := uint64(t.hi) - uint64(t.lo)
+	e := t.expect
+	switch {
+	case e != nil && t.lo >= e.lo && t.hi <= e.hi && uint64(e.hi)-uint64(e.lo) < maxSparseSoon*uint64(n):
+		t.widen(e.lo, e.hi, 0)
 		size = minSlots // the window has them all
+	case span < maxSparse*uint64(n):
+		// A quarter more on either side, so that few windows are laid however the keys come.
+		t.widen(t.lo, t.hi, span/4+minSlots)
+		size = minSlots
 	}
 	t.slots = make([]groupSlot, size)
 	for _, s := range old {
@@ -104,17 +117,14 @@ func (t *intTable) grow(n int) {
 	}
 }
 
-// widen lays the window over all keys and a quarter more on either side, so that it is laid few
-// times however the keys come.
-func (t *intTable) widen() {
+// widen lays the window over the keys [lo, hi], all there are, and margin more on either side.
+func (t *intTable) widen(lo, hi int64, margin uint64) {
 	old, from := t.direct, t.base
-	span := uint64(t.hi) - uint64(t.lo) + 1
-	margin := span/4 + minSlots
-	t.base = t.lo - int64(margin)
-	if t.base > t.lo { // wrapped
+	t.base = lo - int64(margin)
+	if t.base > lo { // wrapped
 		t.base = math.MinInt64
 	}
-	t.direct = make([]uint32, span+2*margin)
+	t.direct = make([]uint32, uint64(hi)-uint64(lo)+1+2*margin)
 	if len(old) > 0 {
 		t.moveWindow(old, from)
 	}

@@ -37,9 +37,11 @@ func TestIntTableAgainstMap(t *testing.T) {
 		},
 		"growing range": func(i int) int64 { return rnd.Int63n(int64(i)*3 + 1) },
 	}
+	expect := map[string]*keyRange{"scattered ids": {0, 399_999}, "dense with strays": {0, 199_999}, "every eighth": {-5, 1 << 20}}
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			g := newGroupTable([]types.Type{types.T(types.Int8)})
+			g.int.expect = expect[name]
 			want := map[int64]uint32{}
 			groups := make([]uint32, vec.BatchRows)
 			v := vec.Alloc(types.T(types.Int8), types.FormI64, vec.BatchRows)

@@ -42,6 +42,8 @@ func guard(f func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
+		case *sqlerr.Error: // vec.MustFit
+			err = p
 		case invariant.Violation:
 			err = &sqlerr.Error{Code: sqlerr.InternalError, Message: p.Error(), Pos: -1,
 				Cause: fmt.Errorf("%w\n%s", p, debug.Stack())}

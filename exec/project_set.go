@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"iter"
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/plan"
@@ -36,6 +38,7 @@ type setColumn struct {
 	strict bool
 	args   []*eval.Program
 	vecs   []*vec.Vector
+	large  *largeSet // under way; nil: none
 }
 
 func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, error) {
@@ -72,6 +75,16 @@ func (p *projectSet) Next(ctx context.Context) (*vec.Batch, error) {
 			p.appendRow()
 			n++
 			continue
+		}
+		if p.size > 0 {
+			// Large sets may have more; smaller ones beside them have ended.
+			if err := p.refill(); err != nil {
+				return nil, err
+			}
+			if p.at < p.size {
+				continue
+			}
+			p.size = 0
 		}
 		if p.b == nil || p.row == p.b.Len() {
 			if n > 0 {
@@ -142,20 +155,100 @@ func (p *projectSet) startRow(ctx context.Context) error {
 		if null && sc.strict {
 			continue
 		}
-		count := 0
 		err := sc.set(p.c, args, func(d types.Datum) error {
-			p.sets[i] = append(p.sets[i], d)
-			if count++; count%4096 == 0 {
-				return canceled(ctx)
+			if len(p.sets[i]) == wholeSet {
+				return errLargeSet
 			}
+			p.sets[i] = append(p.sets[i], d)
 			return nil
 		})
+		if err == errLargeSet {
+			err = p.pull(ctx, sc, args)
+		}
 		if err != nil {
 			return err
 		}
 		p.size = max(p.size, len(p.sets[i]))
 	}
+	return p.refill()
+}
+
+// wholeSet is how many rows of a set are computed at once. Larger ones begin anew and are
+// computed as their rows are asked for.
+const wholeSet = 1024
+
+var errLargeSet = errors.New("a large set")
+
+// largeSet pulls rows out of a function that hands them to a call-back.
+type largeSet struct {
+	next func() (types.Datum, error, bool)
+	stop func()
+}
+
+func (p *projectSet) pull(ctx context.Context, sc *setColumn, args []types.Datum) error {
+	next, stop := iter.Pull2(func(yield func(types.Datum, error) bool) {
+		n := 0
+		err := sc.set(p.c, args, func(d types.Datum) error {
+			if n++; n%wholeSet == 0 {
+				if err := canceled(ctx); err != nil {
+					return err
+				}
+			}
+			if !yield(d, nil) {
+				return errLargeSet
+			}
+			return nil
+		})
+		if err != nil && err != errLargeSet {
+			yield(types.Null, err)
+		}
+	})
+	sc.large = &largeSet{next: next, stop: stop}
 	return nil
+}
+
+// refill gets the next rows of large sets when those that were got are used up.
+func (p *projectSet) refill() error {
+	large := false
+	for i := range p.cols {
+		large = large || p.cols[i].large != nil
+		if p.cols[i].set != nil && p.at > 0 {
+			p.sets[i] = p.sets[i][:0]
+		}
+	}
+	if !large {
+		return nil
+	}
+	p.at, p.size = 0, 0
+	for i := range p.cols {
+		l := p.cols[i].large
+		if l != nil {
+			p.sets[i] = p.sets[i][:0]
+			for len(p.sets[i]) < wholeSet {
+				d, err, ok := l.next()
+				if err != nil {
+					return err
+				}
+				if !ok {
+					l.stop()
+					p.cols[i].large = nil
+					break
+				}
+				p.sets[i] = append(p.sets[i], d)
+			}
+		}
+		p.size = max(p.size, len(p.sets[i]))
+	}
+	return nil
+}
+
+func (p *projectSet) stopSets() {
+	for i := range p.cols {
+		if l := p.cols[i].large; l != nil {
+			l.stop()
+			p.cols[i].large = nil
+		}
+	}
 }
 
 func (p *projectSet) appendRow() {
@@ -173,4 +266,7 @@ func (p *projectSet) appendRow() {
 	p.at++
 }
 
-func (p *projectSet) Close() error { return p.in.Close() }
+func (p *projectSet) Close() error {
+	p.stopSets()
+	return p.in.Close()
+}
