@@ -21,6 +21,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // Config is what an Engine runs with. Zero values are the documented defaults.
@@ -93,7 +94,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		cfg.MemoryLimit = machineMemory() * 7 / 10
 	}
 	e := &Engine{cfg: cfg, catalogs: map[string]lake.Catalog{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
-		account: exec.NewAccount(nil, cfg.MemoryLimit), store: lake.NewStore(nil)}
+		account: exec.NewAccountSoft(nil, cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit)), store: lake.NewStore(nil)}
+	vec.SetByteLimit(max(cfg.MemoryLimit/8, 64<<20))
 	for _, c := range cfg.Catalogs {
 		if e.catalogs[c.Name] != nil {
 			e.Close()

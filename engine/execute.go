@@ -71,9 +71,10 @@ func (s *Session) execEnv(c *eval.Ctx) *exec.Env {
 	limit := s.settings.int("lhsql.query_memory") << 10
 	if limit == 0 {
 		// One query alone may not take all: others must be able to start.
-		limit = s.engine.cfg.MemoryLimit / 2
+		limit = queryShare(s.engine.cfg.MemoryLimit) / 2
 	}
 	acct := exec.NewAccount(s.engine.account, limit)
+	c.Grow = acct.Grow
 	return &exec.Env{Ctx: c, Workers: s.workers(), BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		Account: acct, SpillDir: s.engine.cfg.TempDir, Scan: s.scanEnv(c, acct)}
 }

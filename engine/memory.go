@@ -7,6 +7,14 @@ import (
 	"strings"
 )
 
+// queryShare is how much of the process's memory queries may reserve together. The rest is for
+// what no account sees: the program itself, syntax trees and plans, caches of metadata, and what
+// the garbage collector has not collected yet.
+func queryShare(limit int64) int64 { return limit / 8 * 5 }
+
+// MemoryLimit is the memory that the process shall stay within (PROMISES V1).
+func (e *Engine) MemoryLimit() int64 { return e.cfg.MemoryLimit }
+
 // machineMemory is the memory that this process may count on: the machine's, or its control
 // group's limit where that is lower. Where neither can be read: 4 GiB.
 func machineMemory() int64 {

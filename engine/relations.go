@@ -152,6 +152,8 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 		}
 	}
 	if spec.History() {
+		rel.Table = nil
+		rel.Table = nil
 		rel.Virtual, err = timetravel.RowHistory(t, spec)
 		return err
 	}
@@ -182,7 +184,7 @@ func (r relations) spec(t *lake.Table, ref bind.TableRef, x suffix) (timetravel.
 			return spec, err
 		}
 	}
-	if w.Set && !w.Pending {
+	if w.Set && (!w.Pending || w.Spec.History()) { // a span with bounds to come has its columns now
 		return clause(spec, w), nil
 	}
 	if w.Set || spec != (timetravel.Spec{}) || ref.Write {

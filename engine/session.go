@@ -202,7 +202,7 @@ var (
 // statementContext is what a statement runs under: it ends with the client, at a cancel, or at
 // statement_timeout, and context.Cause says which.
 func (s *Session) statementContext(parent context.Context) (context.Context, context.CancelCauseFunc, stopwatch) {
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, cancel := context.WithCancelCause(withRunner(parent, s))
 	s.setCancel(cancel)
 	var w stopwatch
 	if d := time.Duration(s.settings.int("statement_timeout")) * time.Millisecond; d > 0 {

@@ -47,9 +47,10 @@ func (s *collected) merge(o *collected, into []uint32) {
 type arrayAgg struct{ collected }
 
 func (s *arrayAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
+	before := int(s.all.Bytes())
 	return eachGrouped(nil, sel, rows, groups, func(i int, g uint32) error {
 		s.add(args[0], i, g)
-		return nil
+		return vec.CheckBytes(int(s.all.Bytes()) - before) // one batch of large arrays may be too much
 	})
 }
 

@@ -67,7 +67,7 @@ func (s *stringAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []
 			s.first[g] = append([]byte(nil), by...)
 		}
 		b = append(b, v.Bytes(i)...)
-		if len(b) > maxString {
+		if len(b) > maxString() {
 			return errTooLong()
 		}
 		s.set(g, b)
@@ -142,7 +142,7 @@ func (s *jsonAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []ui
 			}
 		}
 		b = types.AppendJSON(b, value, t, s.opts, s.jsonb)
-		if len(b) > maxString {
+		if len(b) > maxString() {
 			return errTooLong()
 		}
 		s.set(g, b)

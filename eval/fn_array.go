@@ -2,9 +2,11 @@ package eval
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // Arrays: PostgreSQL's chapter 9.19. Arrays count from 1 here; several dimensions are arrays of
@@ -302,6 +304,9 @@ func arrayFill(_ *Ctx, a []types.Datum, t []types.Type, ret types.Type) (types.D
 	if n < 0 || n > 1<<27 {
 		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", 1<<27)
 	}
+	if err := checkList(int(n)); err != nil {
+		return types.Null, err
+	}
 	v, err := recast(a[0], t[0], ret.Elem())
 	out := make([]types.Datum, n)
 	for i := range out {
@@ -389,10 +394,13 @@ func stringToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	var out []types.Datum
 	err := splitText(a, func(d types.Datum) error {
 		out = append(out, d)
-		return nil
+		return checkList(len(out))
 	})
 	return types.NewList(out), err
 }
+
+// checkList fails when a list of n elements, as a datum, would take more memory than there is.
+func checkList(n int) error { return vec.CheckBytes(n * int(unsafe.Sizeof(types.Datum{}))) }
 
 func stringToTable(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
 	if a[0].IsNull() {

@@ -244,7 +244,7 @@ func (f *formatter) write(verb rune, d types.Datum, t types.Type, width int, lef
 	case verb == 'L':
 		text = "NULL"
 	}
-	if width > maxString {
+	if width > maxString() {
 		return errTooLong()
 	}
 	padded, err := pad(text, max(width, utf8.RuneCountInString(text)), " ", !left)

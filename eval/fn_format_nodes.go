@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"unsafe"
+
+	"github.com/lhsql/lhsql/vec"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +38,7 @@ func formatKeys(s string) []string {
 
 // parseTemplate cuts a template. dates: FM, TM and TH are marks on keywords, not keywords.
 func parseTemplate(s string, keys []string, dates bool) []formatNode {
+	vec.MustFit(len(s) * int(unsafe.Sizeof(formatNode{}))) // at worst a node for each byte
 	var out []formatNode
 	fill, local := false, false
 	for s != "" {

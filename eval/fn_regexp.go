@@ -339,9 +339,9 @@ func replaceMatches(s, pat, by, flags string, from, n int) (types.Datum, error) 
 		b.WriteString(s[done:m[0]])
 		expand(&b, by, s, m)
 		done = m[1]
-		return n == 0 && b.Len() <= maxString
+		return n == 0 && b.Len() <= maxString()
 	})
-	if b.Len()+len(s)-done > maxString {
+	if b.Len()+len(s)-done > maxString() {
 		return types.Null, errTooLong()
 	}
 	if done == 0 && b.Len() == 0 && count == 0 {
@@ -405,7 +405,7 @@ func regexpSplitToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	var list []types.Datum
 	err := splitAt("regexp_split_to_array", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
 		list = append(list, types.NewStr(part))
-		return nil
+		return checkList(len(list))
 	})
 	return types.NewList(list), err
 }

@@ -7,15 +7,17 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // Strings: PostgreSQL's chapter 9.4, except what formats, matches and encodes (other files).
 
-// maxString bounds what a function may build of small arguments (PostgreSQL's MaxAllocSize).
-const maxString = 1 << 30
+// maxString bounds what a function may build of small arguments: PostgreSQL's MaxAllocSize, or
+// what the process has room for.
+func maxString() int { return vec.ByteLimit() }
 
 func errTooLong() error {
-	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
+	return vec.CheckBytes(vec.MaxValue + 1)
 }
 
 func init() {
@@ -209,8 +211,8 @@ func pad(s string, n int, fill string, before bool) (string, error) {
 		return s[:runeOffset(s, int64(n))], nil
 	}
 	missing, width := n-have, utf8.RuneCountInString(fill)
-	if int64(missing)*int64(len(fill))/int64(width) > maxString {
-		return "", errTooLong()
+	if err := vec.CheckBytes(len(s) + missing*len(fill)/width); err != nil {
+		return "", err
 	}
 	f := strings.Repeat(fill, missing/width) + fill[:runeOffset(fill, int64(missing%width))]
 	if before {
@@ -223,7 +225,7 @@ func replace(s, from, to string) (string, error) {
 	if from == "" {
 		return s, nil
 	}
-	if n := len(to) - len(from); n > 0 && len(s)+n*strings.Count(s, from) > maxString {
+	if n := len(to) - len(from); n > 0 && len(s)+n*strings.Count(s, from) > maxString() {
 		return "", errTooLong()
 	}
 	return strings.ReplaceAll(s, from, to), nil
@@ -288,8 +290,8 @@ func repeat(s string, n int) (string, error) {
 	if n <= 0 || s == "" {
 		return "", nil
 	}
-	if int64(len(s))*int64(n) > maxString-4 {
-		return "", errTooLong()
+	if err := vec.CheckBytes(len(s)*n + 4); err != nil {
+		return "", err
 	}
 	return strings.Repeat(s, n), nil
 }

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"context"
+
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -55,12 +57,14 @@ func OutStr(out *vec.Vector, n int) {
 
 // PutStr makes s row i's string.
 func PutStr(out *vec.Vector, i int, s string) {
+	vec.MustFit(len(out.Data) + len(s))
 	out.Views[i] = vec.View{Off: uint32(len(out.Data)), Len: uint32(len(s))}
 	out.Data = append(out.Data, s...)
 }
 
 // PutBytes makes b row i's string.
 func PutBytes(out *vec.Vector, i int, b []byte) {
+	vec.MustFit(len(out.Data) + len(b))
 	out.Views[i] = vec.View{Off: uint32(len(out.Data)), Len: uint32(len(b))}
 	out.Data = append(out.Data, b...)
 }
@@ -163,7 +167,7 @@ func appendDatums(out *vec.Vector, sel []uint16, n int, value func(i int) (types
 			return err
 		}
 		a.AppendDatum(d)
-		return nil
+		return vec.CheckBytes(int(a.Bytes()))
 	})
 	if err != nil {
 		return err
@@ -194,6 +198,9 @@ func rowKernel(f Row) Kernel {
 			}
 		}
 		return PutDatums(out, sel, n, func(i int) (types.Datum, error) {
+			if i&15 == 0 && c.Context != nil && c.Context.Err() != nil {
+				return types.Null, context.Cause(c.Context) // a row may take long
+			}
 			for j, a := range args {
 				if a.Enc != vec.Const {
 					row[j] = a.Datum(i)

@@ -22,6 +22,7 @@ type callNode struct {
 	out   vec.Vector
 	valid vec.Bitmap
 	live  scratchRows
+	held  int // bytes of out that Grow knows of
 }
 
 func (k *compiler) compileCall(e *plan.Call) (node, error) {
@@ -50,6 +51,9 @@ func (k *compiler) compileCall(e *plan.Call) (node, error) {
 		volatile: e.Func.Volatility == plan.Volatile, vals: make([]*vec.Vector, len(args)),
 	}, nil
 }
+
+// growGrain is the size up to which the values of a batch are not counted.
+const growGrain = 1 << 20
 
 func kindWord(k plan.FuncKind) string {
 	switch k {
@@ -91,6 +95,12 @@ func (n *callNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error)
 	}
 	if err := n.kernel(c, n.vals, sel, rows, &n.out); err != nil {
 		return nil, err
+	}
+	if size := cap(n.out.Data); size > n.held+growGrain && c.Grow != nil {
+		if err := c.Grow(int64(size - n.held)); err != nil {
+			return nil, err
+		}
+		n.held = size
 	}
 	if invariant.Enabled {
 		checkOut(n.name, &n.out, rows)

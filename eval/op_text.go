@@ -42,6 +42,7 @@ func concatBytes(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vecto
 	a, b := args[0], args[1]
 	eachRow(sel, n, func(i int) {
 		at := len(out.Data)
+		vec.MustFit(len(out.Data) + len(a.Bytes(i)) + len(b.Bytes(i)))
 		out.Data = append(append(out.Data, a.Bytes(i)...), b.Bytes(i)...)
 		out.Views[i] = vec.View{Off: uint32(at), Len: uint32(len(out.Data) - at)}
 	})
@@ -56,6 +57,7 @@ func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector)
 		at := len(out.Data)
 		for _, a := range args {
 			if a.Form == types.FormStr && a.Type.Kind != types.Numeric && a.Type.Kind != types.Bytea && a.Type.Kind != types.Bpchar {
+				vec.MustFit(len(out.Data) + len(a.Bytes(i)))
 				out.Data = append(out.Data, a.Bytes(i)...)
 			} else {
 				out.Data = appendAsText(out.Data, a.Datum(i), a.Type, o)

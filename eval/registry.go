@@ -28,6 +28,9 @@ type Ctx struct {
 	ExtraFloatDigits int
 	ByteaOutput      string  // "hex" or "escape"
 	Session          Session // never nil in a server; functions of the session ask it
+	// Grow is told of the memory that large values take while the statement runs, and fails with
+	// 53200 when there is no more; nil: nobody counts.
+	Grow func(bytes int64) error
 }
 
 // Session is what system functions ask of the session that runs them (current_setting,

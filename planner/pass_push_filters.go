@@ -17,6 +17,7 @@ type pusher struct{ env *Env }
 
 // push gives σ(preds)(n), with preds inside n where possible.
 func (p *pusher) push(n plan.Node, preds []plan.Expr) plan.Node {
+	p.env.alive()
 	switch n := n.(type) {
 	case *plan.Filter:
 		return p.filter(n, preds)

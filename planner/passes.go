@@ -109,7 +109,7 @@ func (env *Env) run(p Pass, n plan.Node, want []plan.Column) (plan.Node, error) 
 		return n, nil
 	}
 	start := time.Now()
-	m, err := p.Run(env, n)
+	m, err := env.pass(p, n)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +123,30 @@ func (env *Env) run(p Pass, n plan.Node, want []plan.Column) (plan.Node, error) 
 		env.Trace(p.Name, n, m, took)
 	}
 	return m, nil
+}
+
+// stopped ends a pass that would take long when nobody waits for it any more.
+type stopped struct{ err error }
+
+// alive is called where passes may take long: in recursions whose work grows faster than the
+// plan. It does not return when the statement has ended.
+func (env *Env) alive() {
+	if err := env.Context.Err(); err != nil {
+		panic(stopped{err})
+	}
+}
+
+func (env *Env) pass(p Pass, n plan.Node) (m plan.Node, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stopped:
+			m, err = nil, sqlerr.Wrap(r.err, sqlerr.QueryCanceled, "planning")
+		default:
+			panic(r)
+		}
+	}()
+	return p.Run(env, n)
 }
 
 // verify fails on a plan whose columns do not add up: our mistake, never the user's.

@@ -135,18 +135,19 @@ const (
 	deletePosID  = 2147483545
 )
 
+var positionFields = []lake.Field{
+	{ID: deletePathID, Name: "file_path", Type: typText, Iceberg: "string", Required: true},
+	{ID: deletePosID, Name: "pos", Type: typInt8, Iceberg: "long", Required: true},
+}
+
 // readPositions reads a position delete file, keeping what concerns the scan's data files.
 func (s *Scanner) readPositions(ctx context.Context, df *lake.DataFile) (map[string][]int64, error) {
 	wanted := s.deletes.dataLocations()
 	out := map[string][]int64{}
-	fields := []lake.Field{
-		{ID: deletePathID, Name: "file_path", Type: typText, Iceberg: "string", Required: true},
-		{ID: deletePosID, Name: "pos", Type: typInt8, Iceberg: "long", Required: true},
-	}
 	var lastPath string
 	var lastLoc string
 	keep := false
-	err := s.readDeleteRows(ctx, df, fields, func(cols []deleteColumn, n int) error {
+	err := s.readDeleteRows(ctx, df, positionFields, func(cols []deleteColumn, n int) error {
 		paths, pos := cols[0].v, cols[1].v
 		if err := s.deletes.Reserve(int64(n) * 8); err != nil {
 			return err

@@ -14,6 +14,10 @@ import (
 // this room cannot.
 var ReadRows func(ctx context.Context, t *lake.Table, s *lake.Snapshot, schema *lake.Schema, yield func([]types.Datum) error) error
 
+// HoldRows is told of the memory that rows in hand take, and fails when there is no more; nil:
+// nobody counts.
+var HoldRows func(ctx context.Context, bytes int64) error
+
 // RowHistory is the table of all row versions over spec's span, with the time that each was
 // visible on main (or spec.Branch): valid_from, and valid_to, NULL while it is visible still.
 //
@@ -103,6 +107,12 @@ func (h *rowHistory) Rows(ctx context.Context, _ map[int]types.Datum, yield func
 			key = types.AppendKey(key[:0], types.NewStruct(row), rowType)
 			v := live[string(key)]
 			if v == nil {
+				if HoldRows != nil {
+					// The key, its row, and the map's entry.
+					if err := HoldRows(ctx, int64(2*len(key)+80*len(row)+200)); err != nil {
+						return err
+					}
+				}
 				v = &rowVersions{row: append([]types.Datum(nil), row...)}
 				live[string(key)] = v
 			}

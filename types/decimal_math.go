@@ -364,7 +364,12 @@ func atanh(z *big.Float) *big.Float {
 
 // lnFloat is ln d good to n digits after the point, relatively as well near 1.
 func lnFloat(d Decimal, n int) *big.Float {
-	prec := decimalBits(n+10) + uint(d.digits())*4
+	// Near 1 the logarithm is as small as what d's last digits say; elsewhere its leading digits
+	// decide.
+	prec := decimalBits(n + 10)
+	if f := d.Float64(); f > 0.5 && f < 2 {
+		prec += uint(d.digits()) * 4
+	}
 	x := d.float(prec)
 	exp := x.MantExp(nil)
 	m := new(big.Float).SetPrec(prec).SetMantExp(x, -exp) // in [0.5, 1)

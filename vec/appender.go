@@ -1,9 +1,6 @@
 package vec
 
 import (
-	"math"
-
-	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -166,6 +163,7 @@ func (a *Appender) AppendDatum(d types.Datum) {
 		for _, x := range d.List() {
 			c.AppendDatum(x)
 		}
+		mustIndex(c.n)
 		v.Offsets = append(v.Offsets, uint32(c.n))
 	case types.FormStruct:
 		l := d.List()
@@ -181,14 +179,14 @@ func int128(i int64) types.Int128 { return types.Int128{Lo: uint64(i), Hi: i >> 
 
 func (a *Appender) appendBytes(b []byte) {
 	v := a.v
-	invariant.Check(len(v.Data)+len(b) <= math.MaxUint32, "a vector of strings may hold 4 GiB")
+	mustIndex(len(v.Data) + len(b))
 	v.Views = append(v.Views, View{uint32(len(v.Data)), uint32(len(b))})
 	v.Data = append(v.Data, b...)
 }
 
 func (a *Appender) appendString(s string) {
 	v := a.v
-	invariant.Check(len(v.Data)+len(s) <= math.MaxUint32, "a vector of strings may hold 4 GiB")
+	mustIndex(len(v.Data) + len(s))
 	v.Views = append(v.Views, View{uint32(len(v.Data)), uint32(len(s))})
 	v.Data = append(v.Data, s...)
 }
@@ -239,6 +237,7 @@ func (a *Appender) Append(src *Vector, i int) {
 		for j := int(f.Offsets[r]); j < int(f.Offsets[r+1]); j++ {
 			c.Append(f.Child, j)
 		}
+		mustIndex(c.n)
 		v.Offsets = append(v.Offsets, uint32(c.n))
 	case types.FormStruct:
 		for j, c := range v.Children {

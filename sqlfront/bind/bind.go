@@ -42,8 +42,8 @@ type Bound struct {
 	Params []types.Type
 	// Tables are the stored tables that the statement reads or writes, each use once.
 	Tables []TableUse
-	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1). The
-	// engine binds again at Execute with Env.Args set; columns and types may then differ.
+	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on
+	// views and computed tables. The engine binds again at Execute with Env.Args set; columns and types may then differ.
 	ParamDependent bool
 
 	// For EXPLAIN, DECLARE, PREPARE and COPY (query): the inner statement.
@@ -114,6 +114,7 @@ type binder struct {
 	pin        When // of the view or subquery around, for tables without a clause
 	asOfParams int  // parameters met in time-travel clauses
 	depth      int
+	entered    int // expressions and queries so far
 	viewStack  []string
 	viewPaths  [][]string
 	fromCall   *ast.Call // the call that stands at the top of a FROM function
@@ -213,7 +214,7 @@ func (b *binder) enter(pos int) {
 		b.failWith(sqlerr.New(sqlerr.StatementTooComplex, "statement is nested too deeply").
 			WithHint("The limit is %d levels of nesting.", maxDepth).At(pos))
 	}
-	if b.depth%64 == 0 && b.ctx.Err() != nil {
+	if b.entered++; b.entered%64 == 0 && b.ctx.Err() != nil {
 		b.failWith(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request"))
 	}
 }

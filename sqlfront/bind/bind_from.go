@@ -180,7 +180,10 @@ func (b *binder) pinned(w When, f func()) {
 func (b *binder) use(rel *Relation, write bool) {
 	if rel.Table != nil {
 		b.tables = append(b.tables, TableUse{Relation: rel, Write: write})
+		return
 	}
+	// A view may be replaced, and a computed table holds the state that it was opened in.
+	b.paramPlan = true
 }
 
 // relationNode makes the node that reads a relation.

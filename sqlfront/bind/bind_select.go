@@ -25,9 +25,10 @@ type sortItem struct {
 
 // selectState is a SELECT that is bound and not built.
 type selectState struct {
-	b   *binder
-	lv  *level
-	ast *ast.Select
+	junk int // targets that are no outputs
+	b    *binder
+	lv   *level
+	ast  *ast.Select
 
 	from       plan.Node
 	targets    []target
@@ -212,12 +213,19 @@ func (s *selectState) find(e ast.Expr, clause string) int {
 	return s.findOrAdd(b.expr(s.lv, e))
 }
 
+// maxTargets bounds the columns that a query sorts and groups by beside its outputs (PostgreSQL
+// bounds all of them; a table here may have more).
+const maxTargets = 1664
+
 // findOrAdd finds a target equal to x, or adds x as junk.
 func (s *selectState) findOrAdd(x plan.Expr) int {
 	for i, t := range s.targets {
 		if plan.EqualExpr(t.expr, x) {
 			return i
 		}
+	}
+	if s.junk++; s.junk == maxTargets+1 {
+		s.b.fail(sqlerr.TooManyColumns, s.b.posOf(x), "target lists can have at most %d entries", maxTargets)
 	}
 	name := "?column?"
 	if c, ok := x.(*plan.Col); ok {
