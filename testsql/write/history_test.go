@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sort"
 	"strconv"
@@ -20,7 +21,7 @@ import (
 
 var (
 	historySeed = flag.Uint64("history.seed", 0, "run this history only")
-	historyRuns = flag.Int("history.runs", 12, "random histories")
+	historyRuns = flag.Int("history.runs", 20, "random histories")
 	historyLen  = flag.Int("history.len", 40, "steps of a history")
 )
 
@@ -80,7 +81,18 @@ type state struct {
 	inTx    bool
 	before  map[string]*table // what ROLLBACK brings back
 	saved   map[string]*table // what ROLLBACK TO brings back
-	wrote   bool              // in this transaction
+	// txBranch is the branch that the transaction writes.
+	txBranch string
+}
+
+// fastDir is a folder in memory where there is such a thing: every commit waits for the disk.
+func fastDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "lhsql-write-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func openLake(t *testing.T, dir string) *engine.Engine {
@@ -161,8 +173,7 @@ func one(ctx context.Context, s *engine.Session, p engine.Parsed) ([]string, err
 }
 
 func runHistory(t *testing.T, seed uint64, steps []uint64) (script string, err error) {
-	dir := t.TempDir()
-	eng := openLake(t, dir)
+	eng := openLake(t, fastDir(t))
 	defer eng.Close()
 	h := &state{s: openSession(t, eng), heads: map[string]*table{}, tags: map[string]*table{}, past: map[int64]*table{}, rowIDs: map[int64]string{}}
 	defer h.s.Close()
@@ -213,6 +224,9 @@ func (h *state) branch(r *rand.Rand) (*table, string, string) {
 	}
 	sort.Strings(names)
 	n := names[r.IntN(len(names))]
+	if h.inTx { // a transaction writes one branch of a table
+		return h.heads[h.txBranch], map[bool]string{true: "t", false: "t.branch_" + h.txBranch}[h.txBranch == "main"], h.txBranch
+	}
 	if n == "main" || r.IntN(3) > 0 {
 		return h.heads["main"], "t", "main"
 	}
@@ -615,6 +629,7 @@ func (h *state) transaction(r *rand.Rand) error {
 		return nil
 	}
 	if !h.inTx {
+		_, _, h.txBranch = h.branch(r)
 		h.inTx, h.before, h.saved = true, h.cloneHeads(), nil
 		return h.exec("BEGIN")
 	}
