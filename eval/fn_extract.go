@@ -7,6 +7,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // unit is a field of a date, time or interval.
@@ -90,8 +91,54 @@ func init() {
 		if t.Kind == types.TimestampTZ {
 			Register(stable("extract", args, tNumeric, Row(whole)), stable("date_part", args, tFloat8, Row(part)))
 		} else {
-			Register(imm("extract", args, tNumeric, Row(whole)), imm("date_part", args, tFloat8, Row(part)))
+			var impl any = Row(whole)
+			if t.Kind == types.Date {
+				impl = extractDates(whole)
+			}
+			Register(imm("extract", args, tNumeric, impl), imm("date_part", args, tFloat8, Row(part)))
 		}
+	}
+}
+
+// extractDates is extract of dates, few of which are different within a batch: the last ones'
+// fields are remembered.
+func extractDates(row Row) Kernel {
+	slow := rowKernel(row)
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+		unit, dates := args[0], args[1]
+		if unit.Enc != vec.Const || unit.Null(0) || dates.Enc == vec.Const || dates.Values().Form != types.FormI64 {
+			return slow(c, args, sel, n, out)
+		}
+		const places = 128
+		var days [places]int64
+		var known [places]bool
+		var views [places]vec.View
+		OutStr(out, n)
+		vals := dates.Values().I64
+		arg := []types.Datum{unit.Datum(0), types.Null}
+		return EachRow(sel, n, func(i int) error {
+			if dates.Null(i) {
+				return nil
+			}
+			day := vals[dates.Row(i)]
+			k := uint64(day) % places
+			if known[k] && days[k] == day {
+				out.Views[i] = views[k]
+				return nil
+			}
+			arg[1] = types.NewInt(day)
+			d, err := row(c, arg)
+			if err != nil {
+				return err
+			}
+			if d.IsNull() { // of an infinite date
+				NullOut(out, i, n)
+				return nil
+			}
+			PutStr(out, i, d.Str())
+			days[k], known[k], views[k] = day, true, out.Views[i]
+			return nil
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"github.com/lhsql/lhsql/types"
 )
@@ -33,6 +34,14 @@ func (kc *keyColumn) appendNumeric(dst []byte, d types.Decimal) []byte {
 	return appendDecimalKey(append(dst, numericAbove), d)
 }
 
+// digitsOf writes d's coefficient, in buf where it fits.
+func digitsOf(d types.Decimal, buf *[20]byte) []byte {
+	if w, ok := d.Int128(); ok && w.Hi == int64(w.Lo)>>63 {
+		return strconv.AppendInt(buf[:0], int64(w.Lo), 10)
+	}
+	return d.Coef().Append(nil, 10)
+}
+
 // appendDecimalKey codes a decimal of any scale. A finite one is 0.d1d2…dn · 10^e with d1 and dn
 // not 0: the class, e biased, then the digits each plus 1, then 0; a negative one inverted.
 func appendDecimalKey(dst []byte, d types.Decimal) []byte {
@@ -46,7 +55,8 @@ func appendDecimalKey(dst []byte, d types.Decimal) []byte {
 	case d.IsZero():
 		return append(dst, 4)
 	}
-	digits := d.Coef().String()
+	var buf [20]byte
+	digits := digitsOf(d, &buf)
 	scale := d.Scale()
 	neg := digits[0] == '-'
 	if neg {
