@@ -21,6 +21,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -29,6 +30,7 @@ type Config struct {
 	Catalogs    []CatalogConfig
 	Default     string            // database of sessions that name none; "" the first catalog
 	MemoryLimit int64             // bytes; 0: 70 % of the machine's
+	PageCache   int64             // bytes of decompressed pages to keep; 0: a sixteenth of MemoryLimit; negative: none
 	Workers     int               // 0: GOMAXPROCS
 	TempDir     string            // spill files; "" the system's
 	Settings    map[string]string // defaults of session settings
@@ -95,6 +97,10 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{cfg: cfg, catalogs: map[string]lake.Catalog{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
 		account: exec.NewAccountSoft(nil, cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit)), store: lake.NewStore(nil)}
+	if cfg.PageCache == 0 {
+		cfg.PageCache = cfg.MemoryLimit / 16
+	}
+	scan.SharePages(cfg.PageCache)
 	vec.SetByteLimit(max(cfg.MemoryLimit/8, 64<<20))
 	for _, c := range cfg.Catalogs {
 		if e.catalogs[c.Name] != nil {

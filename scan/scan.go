@@ -43,10 +43,18 @@ type Env struct {
 	NoPruning bool
 	// Footers caches footers; nil: SharedFooters.
 	Footers *FooterCache
+	// Pages caches decompressed pages; nil: what SharePages set.
+	Pages *parquet.PageCache
 }
 
 // defaultMemory bounds a scan that nobody gave an account.
 const defaultMemory = 4 << 30
+
+// sharedPages is the cache of scans that name none.
+var sharedPages atomic.Pointer[parquet.PageCache]
+
+// SharePages gives scans that name no cache of pages one of about max bytes; 0: none.
+func SharePages(max int64) { sharedPages.Store(parquet.NewPageCache(max)) }
 
 // Scanner is one running scan.
 type Scanner struct {
@@ -87,6 +95,9 @@ func Open(ctx context.Context, n *plan.Scan, env Env) (*Scanner, error) {
 	}
 	if env.Footers == nil {
 		env.Footers = SharedFooters
+	}
+	if env.Pages == nil {
+		env.Pages = sharedPages.Load()
 	}
 	if env.NewCtx == nil {
 		env.NewCtx = func(ctx context.Context) *eval.Ctx { return &eval.Ctx{Context: ctx} }

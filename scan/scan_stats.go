@@ -14,6 +14,7 @@ type ScanStats struct {
 	RowsByIndex                      int64 // of Rows, skipped by page indexes
 	RowsOut                          int64
 	PagesRead, PagesSkipped          int64
+	PagesCached                      int64 // that the cache had decompressed, dictionaries included
 	BytesRead, BytesDecompressed     int64
 	PositionDeleted, EqualityDeletes int64 // rows that deletes took out
 }
@@ -33,7 +34,7 @@ func (s *Scanner) Stats() ScanStats {
 		RowGroups: c.rowGroups.Load(), RowGroupsByStats: c.byStats.Load(),
 		RowGroupsByBloom: c.byBloom.Load(), RowGroupsByFilter: c.byFilter.Load(),
 		Rows: c.rows.Load(), RowsByIndex: c.rowsByIndex.Load(), RowsOut: c.rowsOut.Load(),
-		PagesRead: s.io.PagesRead.Load(), PagesSkipped: s.io.PagesSkipped.Load(),
+		PagesRead: s.io.PagesRead.Load(), PagesSkipped: s.io.PagesSkipped.Load(), PagesCached: s.io.PagesCached.Load(),
 		BytesRead: s.io.BytesRead.Load(), BytesDecompressed: s.io.Decompressed.Load(),
 		PositionDeleted: c.positionDeleted.Load(), EqualityDeletes: c.equalityDeleted.Load(),
 	}

@@ -37,6 +37,7 @@ var options = []option{
 	{name: "auth.trust_loopback", def: "off", doc: "let connections from this machine in without a password although users exist"},
 	{name: "path_tables", doc: "folders below which iceberg('…') may read, separated by commas; any when only this machine can connect"},
 	{name: "memory_limit", doc: "bytes, with a unit: 4GB (70 % of the machine's)"},
+	{name: "page_cache", doc: "bytes of decompressed data pages to keep, with a unit, or off (a sixteenth of memory_limit)"},
 	{name: "workers", def: "0", doc: "goroutines per query; 0: one per processor"},
 	{name: "temp_dir", doc: "folder of spill files (the system's)"},
 	{name: "max_connections", def: "1000", doc: "connections at a time"},
@@ -249,6 +250,11 @@ func (c *config) engineConfig() (engine.Config, error) {
 	var e engine.Config
 	var err error
 	if e.MemoryLimit, err = c.bytes("memory_limit"); err != nil {
+		return e, err
+	}
+	if v := c.get("page_cache"); v == "off" || v == "0" {
+		e.PageCache = -1
+	} else if e.PageCache, err = c.bytes("page_cache"); err != nil {
 		return e, err
 	}
 	if e.Workers, err = strconv.Atoi(c.get("workers")); err != nil {

@@ -17,7 +17,11 @@ type Reader struct {
 	budget *Budget
 	dec    decompressor
 	free   [][]byte // buffers of Fetch
-	lent   [][]byte
+
+	// Pages is where plain pages are kept, nil: nowhere; File names the file that columns open.
+	Pages *PageCache
+	File  string
+	lent  [][]byte
 }
 
 // NewReader makes a Reader that charges mem and counts into stats.
@@ -159,13 +163,17 @@ func (l *leaf) body(ctx context.Context) ([]byte, error) {
 	return b, nil
 }
 
-// decompress gives the plain bytes of src, size long, in buf where they are compressed.
+// decompress gives the plain bytes of src, the page that body gave last, size long: in buf where
+// they are compressed, or from the cache.
 func (l *leaf) decompress(buf *[]byte, src []byte, size int) ([]byte, error) {
 	if l.chunk.Codec == Uncompressed {
 		if len(src) != size {
 			return nil, corrupt("an uncompressed page has %d bytes, its header says %d", len(src), size)
 		}
 		return src, nil
+	}
+	if page, ok, err := l.cachedPage(src, size); ok || err != nil {
+		return page, err
 	}
 	if *buf == nil {
 		*buf = l.r.takeBuffer(size)

@@ -25,6 +25,7 @@ type IOStats struct {
 	Decompressed atomic.Int64
 	PagesRead    atomic.Int64
 	PagesSkipped atomic.Int64
+	PagesCached  atomic.Int64 // found decompressed, dictionaries included
 }
 
 func (w *window) reset(f ReaderAt, end int64) {
