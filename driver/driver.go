@@ -117,6 +117,15 @@ func (c *conn) Begin() (driver.Tx, error) {
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	begin := "BEGIN"
+	switch level := sql.IsolationLevel(o.Isolation); level {
+	case sql.LevelDefault:
+	case sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable:
+		begin += " ISOLATION LEVEL " + strings.ToUpper(level.String())
+	case sql.LevelSnapshot:
+		begin += " ISOLATION LEVEL REPEATABLE READ" // PostgreSQL's name for it
+	default:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "there is no isolation level %s", level)
+	}
 	if o.ReadOnly {
 		begin += " READ ONLY"
 	}
@@ -128,7 +137,16 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 
 type tx struct{ c *conn }
 
-func (t tx) Commit() error   { return t.c.s.Query(context.Background(), "COMMIT", nil, nil) }
+// Commit fails where an earlier error has failed the transaction: SQL's COMMIT then rolls back
+// and calls that a success.
+func (t tx) Commit() error {
+	failed := t.c.s.Status() == 'E'
+	if err := t.c.s.Query(context.Background(), "COMMIT", nil, nil); err != nil || !failed {
+		return err
+	}
+	return sqlerr.New("25P02", "the transaction had failed and was rolled back")
+}
+
 func (t tx) Rollback() error { return t.c.s.Query(context.Background(), "ROLLBACK", nil, nil) }
 
 // Prepare implements driver.Conn.
@@ -156,7 +174,9 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	return &stmt{c: c, st: st}, nil
 }
 
-// ResetSession implements driver.SessionResetter: a pooled connection starts afresh.
+// ResetSession implements driver.SessionResetter: a pooled connection comes without a
+// transaction. Settings stay: those of the data source hold for all connections of the pool, and
+// SET changes only the one that runs it.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.s.Status() != 'I' {
 		return c.s.Query(ctx, "ROLLBACK", nil, nil)

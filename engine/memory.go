@@ -50,3 +50,6 @@ func quotedList(names []string) string {
 	}
 	return strings.Join(q, ", ")
 }
+
+// MemoryUsed is what queries have reserved at the moment.
+func (e *Engine) MemoryUsed() int64 { return e.account.Used() }

@@ -40,12 +40,16 @@ func (st *Stmt) Offset() int { return st.parsed.Offset }
 func (st *Stmt) Empty() bool { _, ok := st.parsed.Stmt.(*ast.Empty); return ok }
 
 // Prepare binds p. given are parameter types that the client states; others are inferred.
-func (s *Session) Prepare(ctx context.Context, p Parsed, given []types.Type) (st *Stmt, err error) {
+func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) (st *Stmt, err error) {
+	// Binding may take long too: it loads tables and computes constants.
+	ctx, cancel, _ := s.statementContext(parent)
+	defer cancel(context.Canceled)
 	defer func() {
 		if r := recover(); r != nil {
 			err = s.engine.caught(r)
 		}
 		if err != nil {
+			err = causeOf(ctx, err)
 			st = nil
 			s.Fail()
 		}
