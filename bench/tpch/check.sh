@@ -4,22 +4,18 @@
 #
 #   bench/tpch/check.sh
 #
-# PYTHON names an interpreter that has the packages below already; LHSQL a built binary.
+# LHSQL_PYTHON names an interpreter that has scripts/requirements.txt already; LHSQL a built binary.
 set -eu
 cd "$(dirname "$0")/../.."
 
-if [ -z "${PYTHON:-}" ]; then
-	PYTHON=.venv/bin/python
-	if ! "$PYTHON" -c 'import duckdb, psycopg, pyiceberg' 2>/dev/null; then
-		python3 -m venv .venv
-		"$PYTHON" -m pip -q install tpchgen-cli==4.0.0 duckdb==1.5.6 'pyiceberg[sql-sqlite,pyarrow]==0.12.0' \
-			pyarrow==26.0.1 'psycopg[binary]==3.3.9'
-	fi
+if [ -z "${LHSQL_PYTHON:-}" ]; then
+	scripts/setup.sh
+	LHSQL_PYTHON=.venv/bin/python
 fi
 
 dir=.cache/tpch
 mkdir -p "$dir"
-"$PYTHON" bench/tpch/load.py 0.1 "$dir/raw" "$dir/warehouse" >"$dir/load.log" 2>&1 || {
+"$LHSQL_PYTHON" bench/tpch/load.py 0.1 "$dir/raw" "$dir/warehouse" >"$dir/load.log" 2>&1 || {
 	cat "$dir/load.log" >&2
 	exit 1
 }
@@ -46,5 +42,5 @@ done
 
 # Twice: the second run finds pages in the cache.
 for _ in 1 2; do
-	"$PYTHON" bench/tpch/compare.py "$dir/warehouse" "$dsn/lake?user=lake" --answers
+	"$LHSQL_PYTHON" bench/tpch/compare.py "$dir/warehouse" "$dsn/lake?user=lake" --answers
 done
