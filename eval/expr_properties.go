@@ -58,6 +58,9 @@ func castVolatility(from, to types.Type) plan.Volatility {
 	if zoned(from) != zoned(to) && category(from) == 'D' && category(to) == 'D' {
 		return plan.Stable
 	}
+	if to.Kind == types.TimeTZ && from.Kind != types.TimeTZ {
+		return plan.Stable // an instant's time of day is the session's zone's
+	}
 	return plan.Immutable
 }
 

@@ -87,6 +87,7 @@ func TestVolatility(t *testing.T) {
 		{call(t, "+", intLit(1), intLit(2)), plan.Immutable},
 		{call(t, "<", day, zoned), plan.Stable},
 		{&plan.Cast{X: zoned, Typ: tText}, plan.Stable},
+		{&plan.Cast{X: zoned, Typ: tTimeTZ}, plan.Stable},
 		{&plan.Cast{X: intLit(1), Typ: tText}, plan.Immutable},
 	} {
 		if got := VolatilityOf(c.e); got != c.want {

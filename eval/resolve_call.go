@@ -103,9 +103,11 @@ func ResolveOperator(name string, args []types.Type) (Resolved, error) {
 		return Resolved{}, sqlerr.New(sqlerr.AmbiguousFunction, "operator is not unique: %s", what).
 			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
 	}
-	return Resolved{}, sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", what).
-		WithHint("No operator matches the given name and argument type%s. You might need to add explicit type casts.",
-			map[bool]string{true: "s"}[len(args) == 2])
+	err := sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", what)
+	if len(args) == 1 {
+		return Resolved{}, err.WithHint("No operator matches the given name and argument type. You might need to add an explicit type cast.")
+	}
+	return Resolved{}, err.WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
 }
 
 // spread fits f to n arguments: variadic parameters repeat, defaulted ones fall away.

@@ -67,6 +67,8 @@ func (p *stmtParser) grammarError(msg string, pos, prefix, from, to int) error {
 	case strings.Contains(msg, "not yet implemented"), strings.Contains(msg, "not implemented"),
 		strings.Contains(msg, "not supported"), strings.Contains(msg, "is not yet supported"):
 		code = sqlerr.FeatureNotSupported
+	case strings.HasPrefix(msg, "frame start"), strings.HasPrefix(msg, "frame end"):
+		code = sqlerr.WindowingError
 	case strings.Contains(msg, "memory exhausted"), strings.Contains(msg, "stack depth limit"):
 		return tooDeep(-1)
 	}
