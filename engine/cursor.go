@@ -34,6 +34,27 @@ func (s *Session) cursor(name string) (*cursor, error) {
 	return c, nil
 }
 
+// CursorColumns are those of the SQL cursor of the name; ok is false when there is none.
+func (s *Session) CursorColumns(name string) (cols []ResultColumn, ok bool) {
+	c, err := s.cursor(name)
+	if err != nil {
+		return nil, false
+	}
+	return c.columns, true
+}
+
+// fetchColumns are what FETCH from the name returns: of a cursor or of the wire's portal.
+func (s *Session) fetchColumns(name string) ([]ResultColumn, error) {
+	c, err := s.cursor(name)
+	if err == nil {
+		return c.columns, nil
+	}
+	if p := s.portal(name); p != nil {
+		return p.Columns(), nil
+	}
+	return nil, err
+}
+
 // declare opens a cursor.
 func (s *Session) declare(ctx context.Context, n *ast.Declare, b *bind.Bound, args []types.Datum) error {
 	if !n.Hold && !s.tx.block {
@@ -111,21 +132,34 @@ func (c *cursor) forget() {
 
 // fetch runs FETCH and MOVE.
 func (s *Session) fetch(n *ast.Fetch, r *Result) error {
-	c, err := s.cursor(n.Cursor)
-	if err != nil {
-		return err
-	}
-	rows, err := c.fetch(n.Direction, n.Count)
-	if err != nil {
-		return err
+	var rows [][]types.Datum
+	var columns []ResultColumn
+	if p := s.portal(n.Cursor); p != nil && s.cursors[n.Cursor] == nil {
+		if n.Direction != "forward" || n.Count < 0 {
+			return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "cursor can only scan forward")
+		}
+		var err error
+		if rows, err = p.Take(n.Count); err != nil {
+			return err
+		}
+		columns = p.Columns()
+	} else {
+		c, err := s.cursor(n.Cursor)
+		if err != nil {
+			return err
+		}
+		if rows, err = c.fetch(n.Direction, n.Count); err != nil {
+			return err
+		}
+		columns = c.columns
 	}
 	if n.Move {
 		r.verb, r.counted, r.rows = "MOVE", true, int64(len(rows))
 		return nil
 	}
 	r.verb, r.counted = "FETCH", true
-	r.columns = c.columns
-	r.src = rowsSource(c.columns, rows)
+	r.columns = columns
+	r.src = rowsSource(columns, rows)
 	return nil
 }
 

@@ -47,6 +47,7 @@ type Session struct {
 	activity    activity
 	terminated  atomic.Bool
 	onTerminate func()
+	portals     func(name string) Portal
 }
 
 // activity is what pg_stat_activity shows of a session.
@@ -183,6 +184,23 @@ func (s *Session) OnTerminate(f func()) {
 	s.mu.Lock()
 	s.onTerminate = f
 	s.mu.Unlock()
+}
+
+// Portal is a cursor that the wire holds: FETCH and MOVE reach it by name.
+type Portal interface {
+	Columns() []ResultColumn
+	// Take gives up to n next rows.
+	Take(n int64) ([][]types.Datum, error)
+}
+
+// OnPortal registers what finds the wire's portals; it gives nil for a name that is not there.
+func (s *Session) OnPortal(f func(name string) Portal) { s.portals = f }
+
+func (s *Session) portal(name string) Portal {
+	if s.portals == nil {
+		return nil
+	}
+	return s.portals(name)
 }
 
 // Close ends the session and everything it holds.

@@ -73,11 +73,10 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 		if n.Move {
 			break
 		}
-		c, err := s.cursor(n.Cursor)
-		if err != nil {
+		var err error
+		if st.columns, err = s.fetchColumns(n.Cursor); err != nil {
 			return nil, err
 		}
-		st.columns = c.columns
 	case *ast.Execute:
 		prep, err := s.preparedSQL(n.Name)
 		if err != nil {

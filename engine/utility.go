@@ -108,7 +108,7 @@ func (s *Session) setStatement(n *ast.Set, r *Result) (string, error) {
 		return tag, s.setCharacteristics(n)
 	}
 	if n.Default {
-		if n.Values == nil && !n.Local {
+		if n.Reset {
 			tag = "RESET"
 		}
 		return tag, s.settings.set(n.Name, nil, n.Local, s.tx.block)

@@ -58,10 +58,8 @@ func (p *pusher) push(n plan.Node, preds []plan.Expr) plan.Node {
 	case *plan.Virtual:
 		if len(preds) > 0 {
 			m := *n
+			// It may read an enclosing query's columns: they are constants by the time it runs.
 			m.Pred = plan.AndOf(append([]plan.Expr{n.Pred}, preds...)...)
-			if !plan.SetOf(n.Columns()).Contains(plan.ExprCols(m.Pred)) {
-				m.Pred = n.Pred // it reads an enclosing query's columns
-			}
 			return filter(&m, plan.AndOf(preds...))
 		}
 		return n

@@ -74,6 +74,9 @@ func relkind(it item) string {
 func keyName(it item) string { return it.entry.Name + "_pkey" }
 
 func pgClass(ctx context.Context, q *query) error {
+	if !q.may("reltype", 0) {
+		return nil // composite types are asked for; there are none
+	}
 	deep := q.needs("relnatts", "reltuples", "relhasindex", "reloptions", "relpages")
 	indexes := q.may("relkind", "i")
 	return q.each(ctx, "", "", "", func(it item) error {

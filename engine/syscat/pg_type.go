@@ -105,10 +105,20 @@ func procOID(name string) uint32 {
 }
 
 func pgType(ctx context.Context, q *query) error {
-	want, byOID := q.wantOID("oid")
-	name, byName := q.wantStr("typname")
-	for _, r := range typeRows() {
-		if byOID && r.oid != want || byName && r.name != name {
+	// Domains and composite types are asked for row by row by some clients; there are none.
+	if !q.may("typbasetype", 0) || !q.may("typrelid", 0) {
+		return nil
+	}
+	rows := typeRows()
+	if want, ok := q.wantOID("oid"); ok {
+		rows = nil
+		if r := typeByOID()[want]; r != nil {
+			rows = []typeRow{*r}
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		if !q.may("oid", r.oid) || !q.may("typname", r.name) {
 			continue
 		}
 		err := q.row("oid", r.oid, "typname", r.name, "typnamespace", pgCatalogOID, "typowner", ownerOID, "typlen", r.length,

@@ -628,6 +628,7 @@ type Set struct {
 	Name    string // lower case; "time zone" is "timezone"; "session characteristics", "transaction" likewise
 	Values  []Expr // nil with Default: RESET or TO DEFAULT
 	Default bool
+	Reset   bool // with Default: spelled RESET, not SET … TO DEFAULT
 	All     bool // RESET ALL
 	Local   bool
 	Pos     int

@@ -127,7 +127,7 @@ func (c *conv) set(n *pgquery.VariableSetStmt) ast.Stmt {
 	s := &ast.Set{Name: strings.ToLower(n.Name), Local: n.IsLocal, Pos: c.from}
 	switch n.Kind {
 	case pgquery.VariableSetKind_VAR_SET_DEFAULT, pgquery.VariableSetKind_VAR_RESET:
-		s.Default = true
+		s.Default, s.Reset = true, n.Kind == pgquery.VariableSetKind_VAR_RESET
 	case pgquery.VariableSetKind_VAR_RESET_ALL:
 		s.Default, s.All = true, true
 	case pgquery.VariableSetKind_VAR_SET_MULTI:

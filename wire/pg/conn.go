@@ -81,6 +81,8 @@ func (c *conn) serve(full bool) {
 	}
 	c.r = newReader(c.nc, c.cancel)
 	c.reading.Store(true)
+	c.sess.OnTerminate(func() { c.nc.SetReadDeadline(time.Now()) })
+	c.sess.OnPortal(c.sqlPortal)
 	if c.draining.Load() {
 		c.drain()
 	}

@@ -125,7 +125,7 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 	if m.ObjectType == 'P' {
 		p := c.portals[m.Name]
 		if p == nil {
-			return sqlerr.New(sqlerr.InvalidCursorName, "portal %q does not exist", m.Name)
+			return c.describeCursor(m.Name)
 		}
 		c.describeColumns(p.p.stmt.Columns(), p.formats)
 		return nil
