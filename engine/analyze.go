@@ -57,7 +57,7 @@ func scanLines(s *scan.ScanStats) []planner.ExtraLine {
 		s.RowGroupsByStats, s.RowGroupsByBloom, s.RowGroupsByFilter)
 	add("Pages", "%d read, %d skipped", s.PagesRead, s.PagesSkipped)
 	add("Rows Skipped by Page Index", "%d of %d", s.RowsByIndex, s.Rows)
-	add("Bytes", "%d read, %d decompressed", s.BytesRead, s.BytesDecompressed)
+	add("Bytes Read", "%d, %d after decompression", s.BytesRead, s.BytesDecompressed)
 	if s.DeleteFiles > 0 {
 		add("Deletes", "%d files, %d rows by position, %d rows by equality", s.DeleteFiles, s.PositionDeleted, s.EqualityDeletes)
 	}
