@@ -10,17 +10,17 @@ import (
 
 func init() {
 	Register(
-		imm("sum", sig(types.Int2), tInt8, agg(newSum)),
-		imm("sum", sig(types.Int4), tInt8, agg(newSum)),
-		imm("sum", sig(types.Int8), tNumeric, agg(newSum)),
-		imm("sum", sig(types.Numeric), tNumeric, agg(newSum)).returns(sumType),
+		imm("sum", sig(types.Int2), tInt8, exactAgg(newSum, false)),
+		imm("sum", sig(types.Int4), tInt8, exactAgg(newSum, false)),
+		imm("sum", sig(types.Int8), tNumeric, exactAgg(newSum, false)),
+		imm("sum", sig(types.Numeric), tNumeric, exactAgg(newSum, false)).returns(sumType),
 		imm("sum", sig(types.Float4), tFloat4, agg(newFloatSum)),
 		imm("sum", sig(types.Float8), tFloat8, agg(newFloatSum)),
 		imm("sum", sig(types.Interval), tInterval, agg(newIntervalSum)),
-		imm("avg", sig(types.Int2), tNumeric, agg(newAvg)),
-		imm("avg", sig(types.Int4), tNumeric, agg(newAvg)),
-		imm("avg", sig(types.Int8), tNumeric, agg(newAvg)),
-		imm("avg", sig(types.Numeric), tNumeric, agg(newAvg)),
+		imm("avg", sig(types.Int2), tNumeric, exactAgg(newAvg, true)),
+		imm("avg", sig(types.Int4), tNumeric, exactAgg(newAvg, true)),
+		imm("avg", sig(types.Int8), tNumeric, exactAgg(newAvg, true)),
+		imm("avg", sig(types.Numeric), tNumeric, exactAgg(newAvg, true)),
 		imm("avg", sig(types.Float4), tFloat8, agg(newFloatMoments(momentAvg))),
 		imm("avg", sig(types.Float8), tFloat8, agg(newFloatMoments(momentAvg))),
 		imm("avg", sig(types.Interval), tInterval, agg(newIntervalAvg)),
@@ -53,6 +53,29 @@ func newSum(call AggCall) AggState {
 }
 func newAvg(call AggCall) AggState {
 	return &sumState{exactSum: exactSum{scale: scaleOf(call.Args[0])}, avg: true}
+}
+
+// exactAgg is sum or avg: one can show its result from what the other has collected.
+func exactAgg(f func(call AggCall) AggState, avg bool) *AggImpl {
+	a := agg(f)
+	a.Collects = "exact sum"
+	a.View = func(base AggState, _ AggCall) AggState { return &sumView{base.(*sumState), avg} }
+	return a
+}
+
+// sumView shows the sum or the average from another's state.
+type sumView struct {
+	base *sumState
+	avg  bool
+}
+
+func (v *sumView) Grow(int)                                            {}
+func (v *sumView) Update([]*vec.Vector, []uint16, int, []uint32) error { return nil }
+func (v *sumView) Merge(AggState, []uint32) error                      { return nil }
+func (v *sumView) Bytes() int64                                        { return 0 }
+func (v *sumView) Result(from, to int, out *vec.Vector) error {
+	s := sumState{exactSum: v.base.exactSum, avg: v.avg}
+	return s.Result(from, to, out)
 }
 
 func (s *sumState) Grow(n int)   { s.grow(n) }

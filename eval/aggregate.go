@@ -23,6 +23,11 @@ type AggImpl struct {
 	WithinGroup bool
 	// IgnoresDuplicates: DISTINCT changes nothing (min, max, bool_and, bool_or).
 	IgnoresDuplicates bool
+	// Collects names what the states gather, where other aggregates gather the same of the same
+	// arguments (sum and avg); View then shows call's result from such a state, base. A view's
+	// only methods with an effect are Result and Bytes. "": nothing is shared.
+	Collects string
+	View     func(base AggState, call AggCall) AggState
 }
 
 // AggState holds one aggregate's values of many groups, dense from 0. It sees only rows that

@@ -27,6 +27,11 @@ type aggCall struct {
 	order    []int // columns to order the call's rows by
 	orderBy  []keyColumn
 	ret      types.Type
+	// base is 1 + an earlier call whose state has all that this one needs, for view; 0: none.
+	base int
+	view func(base eval.AggState) eval.AggState
+	// collects names what the state gathers; "": something of its own.
+	collects string
 }
 
 // minGroups is how many groups a table holds however little memory there is: working through
@@ -83,6 +88,10 @@ func newAggTable(spec *aggSpec, set []int, c *eval.Ctx, level int, file *spillFi
 	t.sorters = make([]*sorter, len(spec.calls))
 	for i, call := range spec.calls {
 		var err error
+		if call.base > 0 {
+			t.states[i] = call.view(t.states[call.base-1])
+			continue
+		}
 		if t.states[i], err = call.state(c); err != nil {
 			return nil, err
 		}
@@ -184,6 +193,9 @@ func (t *aggTable) spill(in []*vec.Vector, sel []uint16, rows int) error {
 func (t *aggTable) update(in []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
 	for i := range t.spec.calls {
 		call := &t.spec.calls[i]
+		if call.base > 0 {
+			continue
+		}
 		s, g := sel, groups
 		if call.filter >= 0 {
 			s, g = t.filter(in[call.filter], s, g)

@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/lake"
@@ -24,6 +25,7 @@ func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (*aggregator,
 	}
 	for i := range n.Aggs {
 		call, serial := newAggCall(&n.Aggs[i], cols)
+		call.shareState(spec.calls)
 		spec.calls = append(spec.calls, call)
 		spec.serial = spec.serial || serial
 	}
@@ -101,6 +103,20 @@ func scanOf(n plan.Node, id plan.ColID) (*plan.Scan, int) {
 	return nil, 0
 }
 
+// shareState finds an earlier call that collects the same: avg(x) needs what sum(x) has.
+func (call *aggCall) shareState(earlier []aggCall) {
+	if call.collects == "" || call.distinct || call.order != nil {
+		return
+	}
+	for i := range earlier {
+		e := &earlier[i]
+		if e.base == 0 && e.collects == call.collects && !e.distinct && e.order == nil && e.filter == call.filter && slices.Equal(e.args, call.args) {
+			call.base = i + 1
+			return
+		}
+	}
+}
+
 // aggColumns collects the expressions to evaluate, equal ones once.
 type aggColumns struct{ exprs []plan.Expr }
 
@@ -120,7 +136,7 @@ func (a *aggColumns) column(e plan.Expr) int {
 // goroutine must see them all.
 func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
 	impl := eval.Declaration(a.Func).Agg
-	call = aggCall{filter: -1, ret: a.Out.Type, distinct: a.Distinct && !impl.IgnoresDuplicates}
+	call = aggCall{filter: -1, collects: impl.Collects, ret: a.Out.Type, distinct: a.Distinct && !impl.IgnoresDuplicates}
 	// WITHIN GROUP's sort keys are among the arguments, behind the direct ones.
 	args := a.Args
 	t := eval.AggCall{Ret: a.Out.Type}
@@ -129,6 +145,7 @@ func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
 		t.Args = append(t.Args, e.Type())
 	}
 	call.state = func(c *eval.Ctx) (eval.AggState, error) { return impl.New(c, t) }
+	call.view = func(base eval.AggState) eval.AggState { return impl.View(base, t) }
 	if a.Filter != nil {
 		call.filter = cols.column(a.Filter)
 	}
