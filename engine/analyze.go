@@ -56,6 +56,9 @@ func scanLines(s *scan.ScanStats) []planner.ExtraLine {
 	add("Row Groups", "%d/%d (statistics %d, bloom %d, run-time filters %d)", s.RowGroups-skipped, s.RowGroups,
 		s.RowGroupsByStats, s.RowGroupsByBloom, s.RowGroupsByFilter)
 	add("Pages", "%d read, %d skipped", s.PagesRead, s.PagesSkipped)
+	if s.PagesCached > 0 {
+		add("Pages Found Decompressed", "%d, dictionaries included", s.PagesCached)
+	}
 	add("Rows Skipped by Page Index", "%d of %d", s.RowsByIndex, s.Rows)
 	add("Bytes Read", "%d, %d after decompression", s.BytesRead, s.BytesDecompressed)
 	if s.DeleteFiles > 0 {
