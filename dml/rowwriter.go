@@ -3,12 +3,14 @@ package dml
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/dml/parquet"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -26,7 +28,21 @@ type RowWriter struct {
 	rows  int64
 	// unsorted is a writer of rows that keep their place, not the table's order.
 	unsorted bool
+	// limit is how many files may be open; late takes the rows for which none is.
+	limit    int
+	late     func(cols []*vec.Vector, keys *vec.Vector, sel []uint16, rows int) error
+	lateSel  []uint16
+	lateKeys []string // by physical row
 }
+
+// Late has f take the rows whose partition has no file when as many are open as may be, with
+// the keys by which they are to be sorted before they come again, to a writer without Late.
+func (w *RowWriter) Late(f func(cols []*vec.Vector, keys *vec.Vector, sel []uint16, rows int) error) {
+	w.late = f
+}
+
+// Clustered tells that rows come partition after partition: one file need be open.
+func (w *RowWriter) Clustered() { w.limit = 1 }
 
 // Unsorted tells that this writer's rows come in no order.
 func (w *RowWriter) Unsorted() { w.unsorted = true }
@@ -50,7 +66,7 @@ func (s *Sink) Writer(ctx context.Context) (*RowWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RowWriter{sink: s, ctx: ctx, part: p, open: map[string]*openFile{}, sels: map[string][]uint16{}}, nil
+	return &RowWriter{sink: s, ctx: ctx, part: p, limit: maxOpen, open: map[string]*openFile{}, sels: map[string][]uint16{}}, nil
 }
 
 // Write adds the rows of b, whose columns are the schema's fields in order (then the row id and
@@ -82,8 +98,14 @@ func (w *RowWriter) Write(b *vec.Batch) error {
 			add(i)
 		}
 	}
+	w.lateSel = w.lateSel[:0]
 	for _, p := range w.order {
 		sel := w.sels[p.key]
+		if w.late != nil && w.open[p.key] == nil && len(w.open) >= w.limit {
+			w.setAside(p, sel, b.Rows)
+			w.sels[p.key] = sel[:0]
+			continue
+		}
 		if err := w.to(p, &vec.Batch{Cols: b.Cols, Sel: sel, Rows: b.Rows}); err != nil {
 			return err
 		}
@@ -92,14 +114,46 @@ func (w *RowWriter) Write(b *vec.Batch) error {
 	if len(w.sels) > maxMemo {
 		clear(w.sels)
 	}
+	if len(w.lateSel) > 0 {
+		if err := w.handOver(b); err != nil {
+			return err
+		}
+	}
 	return w.relieve()
+}
+
+func (w *RowWriter) setAside(p *partition, sel []uint16, rows int) {
+	if len(w.lateKeys) < rows {
+		w.lateKeys = make([]string, rows)
+	}
+	for _, i := range sel {
+		w.lateKeys[i] = p.key
+	}
+	w.lateSel = append(w.lateSel, sel...)
+}
+
+// handOver gives the rows set aside away.
+func (w *RowWriter) handOver(b *vec.Batch) error {
+	slices.Sort(w.lateSel)
+	keys, at := vec.NewAppender(types.T(types.Bytea)), 0
+	for _, i := range w.lateSel {
+		for ; at < int(i); at++ {
+			keys.AppendNull() // not one of them
+		}
+		keys.AppendDatum(types.NewStr(w.lateKeys[i]))
+		at++
+	}
+	for ; at < b.Rows; at++ {
+		keys.AppendNull()
+	}
+	return w.late(b.Cols, keys.Vector(), w.lateSel, b.Rows)
 }
 
 // to writes rows of one partition.
 func (w *RowWriter) to(p *partition, b *vec.Batch) error {
 	f := w.open[p.key]
 	if f == nil {
-		if len(w.open) >= maxOpen {
+		if len(w.open) >= w.limit {
 			if err := w.closeOldest(); err != nil {
 				return err
 			}

@@ -108,6 +108,15 @@ func (s *Sink) wrote(f *lake.DataFile) {
 // Written lists all files so far.
 func (s *Sink) Written() []*lake.DataFile { return s.written }
 
+// Types are those of the columns that writers take.
+func (s *Sink) Types() []types.Type {
+	out := make([]types.Type, len(s.fields))
+	for i := range s.fields {
+		out[i] = s.fields[i].Type
+	}
+	return out
+}
+
 // Sorted tells that rows come in the table's sort order.
 func (s *Sink) Sorted() { s.sorted = true }
 

@@ -120,7 +120,10 @@ func causeOf(ctx context.Context, err error) error {
 	if e, ok := sqlerr.As(err); ok && e.Code != sqlerr.QueryCanceled {
 		return err
 	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, context.DeadlineExceeded):
+		return errTimeout // a deadline of the caller's
+	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
 	}
 	return errCanceled

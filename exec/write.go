@@ -36,6 +36,7 @@ type write struct {
 	bufs    []*rowBuffer
 	buf, at int
 	ran     bool
+	late    *lateRows // nil: rows come in order already
 }
 
 // writeShare is the part of a query's memory limit that buffers of open files may hold.
@@ -90,8 +91,17 @@ func (w *write) run(ctx context.Context) (err error) {
 		}
 	}()
 	w.findTasks()
-	if _, sorted := w.node.Input.(*plan.Sort); sorted && w.node.Target.Table.DefaultSortOrder() != nil {
+	_, sorted := w.node.Input.(*plan.Sort)
+	if sorted && w.node.Target.Table.DefaultSortOrder() != nil {
 		w.sink.Sorted()
+	}
+	if !sorted {
+		w.late = &lateRows{env: w.env, types: w.sink.Types()}
+		defer func() {
+			if e := w.late.close(); err == nil {
+				err = e
+			}
+		}()
 	}
 	if w.node.Returning != nil {
 		w.bufs = make([]*rowBuffer, len(w.in))
@@ -103,6 +113,9 @@ func (w *write) run(ctx context.Context) (err error) {
 		}
 		return s.run(ctx)
 	})
+	if err == nil && w.late != nil {
+		err = w.late.write(ctx, w.sink)
+	}
 	if err != nil {
 		return err
 	}
@@ -190,9 +203,14 @@ func newWriteStream(ctx context.Context, w *write, i int) (*writeStream, error) 
 		w.bufs[i] = s.buf
 	}
 	if len(n.Row) > 0 {
-		s.out, err = w.sink.Writer(ctx)
+		if s.out, err = w.sink.Writer(ctx); err != nil {
+			return nil, err
+		}
+		if w.late != nil {
+			w.late.catch(s.out)
+		}
 	}
-	return s, err
+	return s, nil
 }
 
 func (s *writeStream) run(ctx context.Context) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -173,7 +174,8 @@ func one(ctx context.Context, s *engine.Session, p engine.Parsed) ([]string, err
 }
 
 func runHistory(t *testing.T, seed uint64, steps []uint64) (script string, err error) {
-	eng := openLake(t, fastDir(t))
+	dir := fastDir(t)
+	eng := openLake(t, dir)
 	defer eng.Close()
 	h := &state{s: openSession(t, eng), heads: map[string]*table{}, tags: map[string]*table{}, past: map[int64]*table{}, rowIDs: map[int64]string{}}
 	defer h.s.Close()
@@ -198,7 +200,12 @@ func runHistory(t *testing.T, seed uint64, steps []uint64) (script string, err e
 			return "", err
 		}
 	}
-	return "", nil
+	if h.inTx {
+		if err := h.exec("COMMIT"); err != nil {
+			return "", err
+		}
+	}
+	return "", checkSpec(context.Background(), dir, lake.Name{Namespace: "s", Table: "t"})
 }
 
 func (h *state) exec(q string) error {

@@ -1,0 +1,178 @@
+"""Tables that lhsql writes, read by PyIceberg, DuckDB and Spark with equal answers; and written by
+them in between. Usage: check.py LHSQL DIR [--spark]. Prints a line for each check; ends with 1 if
+one failed. A reader that is not installed is skipped, and said so."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+LHSQL, DIR = sys.argv[1], os.path.abspath(sys.argv[2])
+
+from pyiceberg.catalog import load_catalog
+
+import canon
+
+TABLES = ["types_v2", "types_v3", "types_spark", "cow_v2", "mor_v2", "cow_v3", "mor_v3", "evolved", "upgraded", "defaults_v3", "nested", "emptied"]
+# What a reader is known not to do, seen with the versions pinned in requirements.txt.
+KNOWN = {("Spark", "types_v2"): "Spark has no time type", ("Spark", "types_v3"): "Spark has no time type"}
+failed = 0
+
+
+def report(ok, what, detail=""):
+    global failed
+    print(("ok    " if ok else "FAIL  ") + what + (": " + detail if detail else ""), flush=True)
+    failed += not ok
+
+
+def lhsql(sql, fmt="json"):
+    p = subprocess.run([LHSQL, "sql", "--warehouse", DIR, "--format", fmt, "-c", "SET search_path = w; SET TimeZone = 'UTC'; " + sql],
+                       capture_output=True, text=True, env={**os.environ, "LHSQL_CONFIG": ""})
+    if p.returncode:
+        raise RuntimeError(p.stderr.strip())
+    return p.stdout
+
+
+def own(table, fields):
+    cols = ", ".join(f"coalesce(\"{f.name}\"::text, '\\N') AS \"{f.name}\"" for f in fields)
+    out = lhsql(f"SELECT {cols} FROM {table}")
+    rows = [json.loads(l) for l in out.splitlines() if l.startswith("{")] if not out.lstrip().startswith("[") else json.loads(out)
+    short = {"true": "t", "false": "f"}  # a cast spells booleans out
+    return sorted(tuple(short.get(r[f.name], r[f.name]) if str(f.field_type) == "boolean" else r[f.name] for f in fields) for r in rows)
+
+
+def theirs(rows, fields):
+    return sorted(tuple(canon.text(r[f.name], f.field_type) for f in fields) for r in rows)
+
+
+def differ(want, got):
+    a, b = [r for r in want if r not in got], [r for r in got if r not in want]
+    return f"{len(want)} rows here, {len(got)} there; only here {a[:3]}, only there {b[:3]}"
+
+
+def compare(reader, table, read):
+    t = catalog.load_table(("w", table))
+    fields = t.schema().fields
+    want = own(table, fields)
+    try:
+        got = theirs(read(t), fields)
+    except Exception as e:  # a reader's refusal is a result
+        note = KNOWN.get((reader, table))
+        report(note is not None, f"{reader} reads {table}", (note or "") + " " + str(e).splitlines()[0][:200])
+        return
+    report(got == want, f"{reader} reads {table} ({len(want)} rows)", "" if got == want else differ(want, got))
+
+
+lhsql_out = subprocess.run([LHSQL, "sql", "--warehouse", DIR, "-f", os.path.join(HERE, "fixture.sql")], capture_output=True, text=True)
+if lhsql_out.returncode or "ERROR" in lhsql_out.stderr:
+    print(lhsql_out.stderr)
+    sys.exit(1)
+catalog = load_catalog("lake", type="sql", uri=f"sqlite:///{DIR}/catalog.db", warehouse=f"file://{DIR}")
+
+
+def pyiceberg_rows(t):
+    return t.scan().to_arrow().to_pylist()
+
+
+def duckdb_reader():
+    try:
+        import duckdb
+        import duckdb_ext
+
+        con = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+        import glob
+        for name in ("avro", "iceberg"):
+            path = glob.glob(os.path.join(list(duckdb_ext.__path__)[0], "extensions", "*", "*", name + ".duckdb_extension"))[0]
+            con.load_extension(path)
+    except Exception as e:
+        print("skip  DuckDB:", e)
+        return None
+    con.execute("SET TimeZone = 'UTC'")
+
+    def read(t):
+        return con.execute(f"SELECT * FROM iceberg_scan('{t.metadata_location}')").fetch_arrow_table().to_pylist()
+
+    return read
+
+
+def spark_session():
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as e:
+        print("skip  Spark:", e)
+        return None
+    import glob
+
+    jars = glob.glob(os.path.expanduser("~/.m2/repository/org/apache/iceberg/iceberg-spark-runtime-3.5_2.12/*/*.jar"))
+    jars += glob.glob(os.path.expanduser("~/.m2/repository/org/xerial/sqlite-jdbc/*/*.jar"))
+    if not jars:
+        print("skip  Spark: iceberg-spark-runtime is not in ~/.m2")
+        return None
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    return (SparkSession.builder.master("local[1]").config("spark.jars", ",".join(jars)).config("spark.ui.enabled", "false")
+            .config("spark.driver.memory", "1g").config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
+            .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog").config("spark.sql.catalog.lake.type", "jdbc")
+            .config("spark.sql.catalog.lake.uri", f"jdbc:sqlite:{DIR}/catalog.db").config("spark.sql.catalog.lake.warehouse", f"file://{DIR}")
+            .config("spark.sql.catalog.lake.jdbc.schema-version", "V1").config("spark.sql.catalog.lake.cache-enabled", "false").getOrCreate())
+
+
+def check_reads(reader, read):
+    for table in TABLES:
+        compare(reader, table, read)
+
+
+check_reads("PyIceberg", pyiceberg_rows)
+duck = duckdb_reader()
+if duck:
+    check_reads("DuckDB", duck)
+
+
+def pyiceberg_writes():
+    """PyIceberg appends and deletes between our statements; the next MERGE is right."""
+    import pyarrow as pa
+
+    for table in ("cow_v2", "mor_v2"):
+        t = catalog.load_table(("w", table))
+        before = len(own(table, t.schema().fields))
+        t.append(pa.table({"id": pa.array([1000, 1001], pa.int32()), "grp": ["py", "py"], "ts": pa.array([0, None], pa.timestamp("us")),
+                           "n": pa.array([None, None], pa.decimal128(9, 2))}, schema=t.schema().as_arrow()))
+        lhsql(f"DELETE FROM {table} WHERE id = 1000")
+        t = catalog.load_table(("w", table))
+        t.delete("id == 1")
+        lhsql(f"MERGE INTO {table} t USING (VALUES (1, 'back'), (1001, 'merged')) AS u (id, grp) ON t.id = u.id WHEN MATCHED THEN UPDATE SET grp = u.grp WHEN NOT MATCHED THEN INSERT (id, grp) VALUES (u.id, u.grp)")
+        fields = catalog.load_table(("w", table)).schema().fields
+        rows = own(table, fields)
+        named = {r[0]: r[1] for r in rows}
+        report(len(rows) == before + 1 and named.get("1") == "back" and named.get("1001") == "merged" and "1000" not in named, f"PyIceberg writes between our statements on {table}",
+               f"{before} rows before, {len(rows)} after, {named.get('1')}, {named.get('1001')}")
+        compare("PyIceberg", table, pyiceberg_rows)
+
+
+pyiceberg_writes()
+
+if "--spark" in sys.argv:
+    spark = spark_session()
+    if spark:
+        check_reads("Spark", lambda t: [r.asDict(recursive=True) for r in spark.read.format("iceberg").load(t.metadata_location).collect()])
+        for table in ("mor_v2", "mor_v3", "cow_v3", "evolved"):
+            try:
+                name = f"lake.w.{table}"
+                n = len(own(table, catalog.load_table(("w", table)).schema().fields))
+                names = [f.name for f in catalog.load_table(("w", table)).schema().fields]
+                for new in (2000, 2001):
+                    spark.sql(f"INSERT INTO {name} SELECT " + ", ".join(str(new) if c == "id" else "NULL" for c in names))
+                spark.sql(f"DELETE FROM {name} WHERE id = 4")
+                lhsql(f"MERGE INTO {table} t USING (VALUES (2000), (4), (5)) AS u (id) ON t.id = u.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)")
+                spark.sql(f"DELETE FROM {name} WHERE id = 2001")
+                fields = catalog.load_table(("w", table)).schema().fields
+                rows = own(table, fields)
+                i = [f.name for f in fields].index("id")
+                ids = {r[i] for r in rows}
+                report(len(rows) == n - 1 and "4" in ids and "5" not in ids and "2000" not in ids and "2001" not in ids, f"Spark writes between our statements on {table}", f"{n} rows before, {len(rows)} after")
+                compare("Spark", table, lambda t: [r.asDict(recursive=True) for r in spark.read.format("iceberg").load(t.metadata_location).collect()])
+            except Exception as e:
+                report(False, f"Spark writes between our statements on {table}", str(e).splitlines()[0][:300])
+        spark.stop()
+sys.exit(1 if failed else 0)
