@@ -28,12 +28,17 @@ step go test
 go test -tags invariants -timeout 20m ./...
 
 if [ -n "${LHSQL_PYTHON:-}" ]; then
-	step TPC-H answers beside DuckDB
+	step "TPC-H: the 22 answers beside DuckDB"
 	bench/tpch/check.sh
+	step "time travel over the flights beside PyIceberg"
+	testsql/interop/flights.sh
+	step "our tables read and written by PyIceberg and DuckDB"
+	testsql/interop_write/run.sh
+	if need "the clients' scorecard" psql && need "the clients' scorecard" pgbench; then
+		step "the clients' scorecard, section A"
+		python3 testsql/clients/run.py --section A
+	fi
 fi
-if [ -n "${LHSQL_PYTHON:-}" ] && need "the clients' scorecard" psql; then
-	step clients
-	testsql/clients/run.sh
-fi
-step fuzzing, briefly
+
+step "fuzzing, briefly"
 scripts/fuzz.sh 5s
