@@ -14,6 +14,7 @@ type Account struct {
 	soft, hard int64
 	used, peak atomic.Int64
 	own        atomic.Int64 // what Grow counted
+	scans      atomic.Int64 // what Reserve gave and Release did not take back
 }
 
 // NewAccount makes an account of limit bytes below parent (nil: none). Operators start to
@@ -148,12 +149,20 @@ func (m *memory) free() {
 	}
 }
 
-// Reserve takes n bytes for what cannot spill, such as a scan's buffers; see memory.must.
+// Reserve takes n bytes for a scan's buffers. They cannot spill, and operators above may have
+// filled the query's quota up to where they spill themselves: up to half of the server's
+// memory a scan gets them nevertheless, where the server has them.
 func (a *Account) Reserve(n int64) error {
-	if !a.add(n, true, 1, 1) {
-		return errOutOfMemory()
+	scans := a.scans.Add(n)
+	if a.add(n, true, 1, 1) {
+		return nil
 	}
-	return nil
+	if p := a.parent; p != nil && scans <= p.hard/2 && p.add(n, true, 1, 1) {
+		a.used.Add(n)
+		return nil
+	}
+	a.scans.Add(-n)
+	return errOutOfMemory()
 }
 
 // Grow counts n bytes that live as long as the account itself: they are refused when they would
@@ -172,7 +181,10 @@ func (a *Account) Grow(n int64) error {
 }
 
 // Release gives n reserved bytes back.
-func (a *Account) Release(n int64) { a.release(n) }
+func (a *Account) Release(n int64) {
+	a.scans.Add(-n)
+	a.release(n)
+}
 
 func errOutOfMemory() error {
 	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").

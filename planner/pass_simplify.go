@@ -119,7 +119,7 @@ func hasEqual(list []plan.Expr, e plan.Expr) bool {
 }
 
 // maxCompared is how many terms of a list are searched for an equal one.
-const maxCompared = 200
+const maxCompared = 50
 
 // negated gives the operator that is false where op is true and NULL where op is NULL.
 var negated = map[string]string{
