@@ -65,6 +65,14 @@ func (t Transform) Apply(d types.Datum, src types.Type) types.Datum {
 	if d.IsNull() {
 		return types.Null
 	}
+	if src.Kind == types.Numeric && src.Fixed && d.Form() == types.FormStr {
+		// Vectors hold decimals in any form; partitions, hashes and manifests in the fixed ones.
+		n, err := types.DecimalOf(d, src).Datum(src)
+		if err != nil {
+			return types.Null
+		}
+		d = n
+	}
 	switch t.Kind {
 	case Identity:
 		return d

@@ -39,7 +39,9 @@ func (env *Env) metadataAggregate(a *plan.Aggregate) plan.Node {
 	}
 	parts := make([]*metaAgg, len(a.Aggs))
 	for i, g := range a.Aggs {
-		if parts[i] = metaAggOf(g, scan, rename); parts[i] == nil {
+		parts[i] = metaAggOf(g, scan, rename)
+		// What a column of a file without field ids is, only the file tells (pruneFiles).
+		if parts[i] == nil || parts[i].field != nil && scan.Table.NameMapping() != nil {
 			return a
 		}
 	}

@@ -39,6 +39,7 @@ type filePruner struct {
 	specs  map[int]*prune.SpecLayout
 	pred   *prune.Predicate
 	report *plan.PruneReport
+	byName bool // the table has a name mapping: files may lack field ids
 }
 
 func (env *Env) pruneScan(s *plan.Scan) (*plan.Scan, error) {
@@ -51,7 +52,7 @@ func (env *Env) pruneScan(s *plan.Scan) (*plan.Scan, error) {
 	}
 	all := append(append([]plan.ScanColumn(nil), s.Cols...), s.PredCols...)
 	p := &filePruner{env: env, scan: s, table: s.Table, specs: map[int]*prune.SpecLayout{}, report: m.Report,
-		layout: prune.NewLayout(all, s.Schema)}
+		layout: prune.NewLayout(all, s.Schema), byName: s.Table.NameMapping() != nil}
 	p.pred = prune.Compile(s.Pred, all, env.Eval)
 	if env.metadata != nil {
 		p.table = env.metadata(s.Table)
@@ -151,7 +152,9 @@ func (p *filePruner) file(f *lake.DataFile) (plan.FileTask, bool, error) {
 				return p.skipped(f)
 			}
 		}
-		stats.NoBounds = false
+		// Counts and bounds go by field id. A file without ids, of a table with a name mapping, is
+		// read by names, and what its columns are only the file itself tells.
+		stats.NoBounds = p.byName
 		v, rest := p.pred.Residual(stats)
 		if v == prune.None {
 			r.SkippedByBounds++

@@ -56,7 +56,7 @@ func (env *Env) conflicts(s *plan.Scan) func(*lake.DataFile) bool {
 		if p.table.Spec(f.SpecID) == nil {
 			return true // a spec that came later: nothing is known of its tuples
 		}
-		stats := &prune.FileStats{File: f, Layout: p.layout}
+		stats := &prune.FileStats{File: f, Layout: p.layout, NoBounds: s.Table.NameMapping() != nil}
 		if spec := p.spec(f.SpecID); spec.Partitions() {
 			stats.Partition = &prune.PartitionStats{Spec: spec, Tuple: f.Partition}
 		}

@@ -114,7 +114,8 @@ def tree(v, t):
         return bool(v)
     if isinstance(t, (T.IntegerType, T.LongType, T.DecimalType, T.FloatType, T.DoubleType)):
         s = text(v, t)
-        return s if s[-1] in "Ny" else Number(s)
+        # jsonb holds numerics: no exponents.
+        return s if s[-1] in "Ny" else Number(f"{decimal.Decimal(s):f}")
     if isinstance(t, T.ListType):
         return [tree(x, t.element_type) for x in v]
     if isinstance(t, T.StructType):
@@ -192,12 +193,16 @@ def sections(name, schema, rows, full=200):
             continue
         values = sorted({key(r[c], t): r[c] for r in rows if r[c] is not None}.items())
         step = max(1, len(values) // picks)
-        chosen = list(dict(values[::step][:picks] + values[-1:]).items())
+        big = len(rows) > 10000
+        chosen = values[len(values) // 20 :][:1] + values[-1:] if big else values[::step][:picks] + values[-1:]
+        chosen = list(dict(chosen).items())
         for k, v in chosen:
             a = text(v, t)
             leaves("=", [a], lambda x: x is not None and key(x, t) == k)
+            if big and k == values[-1][0]:
+                continue
             leaves("<", [a], lambda x: x is not None and key(x, t) < k)
-            if len(rows) > 10000:
+            if big:
                 continue
             leaves(">=", [a], lambda x: x is not None and key(x, t) >= k)
             leaves("<>", [a], lambda x: x is not None and key(x, t) != k)

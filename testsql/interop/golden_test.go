@@ -43,6 +43,20 @@ func TestGolden(t *testing.T) {
 	checkExpected(t, files, dir)
 }
 
+// TestTables reads small tables that make_tables.py wrote: all types, encodings, changes of schema
+// and partitioning, old forms of metadata, deletes, statistics that lie.
+func TestTables(t *testing.T) {
+	dir, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no tables: run make_tables.py")
+	}
+	checkExpected(t, files, dir)
+}
+
 // checkExpected checks expected files against the tables below dir.
 func checkExpected(t *testing.T, files []string, dir string) {
 	eng := openEngine(t, t.TempDir(), dir)
