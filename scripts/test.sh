@@ -40,5 +40,7 @@ if [ -n "${LHSQL_PYTHON:-}" ]; then
 	fi
 fi
 
+# The targets' seeds and findings so far ran as tests above. What new random inputs find is news,
+# not a regression: it is shown, and does not fail the run.
 step "fuzzing, briefly"
-scripts/fuzz.sh 5s
+timeout 600 scripts/fuzz.sh "${FUZZ_TIME:-3s}" || echo "fuzzing found something or ran out of time: see above"

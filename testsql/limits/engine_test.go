@@ -122,7 +122,7 @@ func code(err error) sqlerr.Code {
 // nothingLeft checks that statements gave back what they held: goroutines, memory, spill files.
 func (s server) nothingLeft(t *testing.T, goroutines int) {
 	t.Helper()
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(patience)
 	for runtime.NumGoroutine() > goroutines && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
