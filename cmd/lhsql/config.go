@@ -144,12 +144,16 @@ func (c *config) readFlags(args []string) error {
 	return nil
 }
 
+// testVariables are LHSQL_… variables of the project's own tests and scripts, no options.
+var testVariables = map[string]bool{"GOLDEN": true, "PYTHON": true, "FLIGHTS": true, "PSQL": true, "SEED": true,
+	"LINEITEM": true, "LEAD": true}
+
 // readEnv takes LHSQL_… variables: LHSQL_CATALOGS__LAKE__URI is catalogs.lake.uri.
 func (c *config) readEnv(environ []string) error {
 	for _, kv := range environ {
 		k, v, _ := strings.Cut(kv, "=")
 		rest, ok := strings.CutPrefix(k, "LHSQL_")
-		if !ok || rest == "GOLDEN" {
+		if !ok || testVariables[rest] {
 			continue
 		}
 		name := strings.ToLower(strings.ReplaceAll(rest, "__", "."))
