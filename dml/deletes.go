@@ -9,7 +9,6 @@ import (
 	"github.com/lhsql/lhsql/dml/parquet"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
-	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -143,5 +142,3 @@ func (s *Sink) DeletionVectors(ctx context.Context, files map[string]*lake.DataF
 	}
 	return out, nil
 }
-
-var _ = plan.ActDelete

@@ -8,7 +8,6 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
-	"github.com/lhsql/lhsql/vec"
 )
 
 // cursor is a SQL cursor. A forward-only cursor pulls rows as they are fetched; a scrollable or
@@ -278,5 +277,3 @@ func (s *Session) closeStatement(n *ast.ClosePortal) (string, error) {
 	delete(s.cursors, n.Name)
 	return "CLOSE CURSOR", nil
 }
-
-var _ vec.Source

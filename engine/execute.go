@@ -3,13 +3,11 @@ package engine
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/planner"
-	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -78,8 +76,3 @@ func (s *Session) execEnv(c *eval.Ctx) *exec.Env {
 	return &exec.Env{Ctx: c, Workers: s.workers(), BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		Account: acct, SpillDir: s.engine.cfg.TempDir, Scan: s.scanEnv(c, acct)}
 }
-
-// textDuration prints an interval of time as EXPLAIN does.
-func textDuration(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-var _ scan.Env

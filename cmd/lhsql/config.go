@@ -146,7 +146,7 @@ func (c *config) readFlags(args []string) error {
 
 // testVariables are LHSQL_… variables of the project's own tests and scripts, no options.
 var testVariables = map[string]bool{"GOLDEN": true, "PYTHON": true, "FLIGHTS": true, "PSQL": true, "SEED": true,
-	"LINEITEM": true, "LEAD": true}
+	"LINEITEM": true}
 
 // readEnv takes LHSQL_… variables: LHSQL_CATALOGS__LAKE__URI is catalogs.lake.uri.
 func (c *config) readEnv(environ []string) error {
