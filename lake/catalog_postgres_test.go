@@ -7,13 +7,17 @@ import (
 	"testing"
 )
 
-// The SQL catalog on PostgreSQL: LHSQL_POSTGRES names an empty database, as
-// postgresql://user@host:port/db.
+// The SQL catalog on a PostgreSQL of the user's: LHSQL_POSTGRES names an empty database, as
+// postgresql://user@host:port/db. TestLockedInPostgres runs the same on one of its own.
 func TestPostgresCatalog(t *testing.T) {
 	uri := os.Getenv("LHSQL_POSTGRES")
 	if uri == "" {
 		t.Skip("set LHSQL_POSTGRES to run")
 	}
+	testPostgresCatalog(t, uri)
+}
+
+func testPostgresCatalog(t *testing.T, uri string) {
 	dir := t.TempDir()
 	ctx := WithClock(context.Background(), &ticks{now: clockStart})
 	c, err := OpenCatalog(ctx, "pg", map[string]string{"uri": uri, "warehouse": dir + "/wh"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"sort"
 	"strings"
 
@@ -214,8 +215,20 @@ func (c *restCatalog) send(ctx context.Context, attempts []*attempt) error {
 		_, _, err = c.client.CommitTable(ctx, commits[0].Identifier, commits[0].Requirements, commits[0].Updates)
 	} else {
 		err = c.client.CommitTransaction(ctx, commits)
+		if errors.Is(err, catalog.ErrNoSuchTable) && c.allThere(ctx, commits) {
+			err = rest.ErrEndpointNotSupported // what was not found is the endpoint
+		}
 	}
 	return c.sendError(err, attempts[0])
+}
+
+func (c *restCatalog) allThere(ctx context.Context, commits []table.TableCommit) bool {
+	for _, t := range commits {
+		if _, err := c.client.LoadTable(ctx, t.Identifier); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // sendError tells a lost race, a certain refusal and a lost answer apart. Only what the server
@@ -226,6 +239,11 @@ func (c *restCatalog) sendError(err error, a *attempt) error {
 		return nil
 	case errors.Is(err, rest.ErrCommitFailed):
 		return errLostRace
+	case errors.Is(err, rest.ErrEndpointNotSupported):
+		return sqlerr.New(sqlerr.FeatureNotSupported, "catalog %s cannot commit several tables at once", c.name).
+			WithHint("COMMIT after each table.")
+	case neverSent(err):
+		return c.fail(err, "table", a.name.String())
 	case errors.Is(err, rest.ErrCommitStateUnknown):
 		return errors.Join(errUnknown, c.fail(err, "table", a.name.String()))
 	case errors.Is(err, rest.ErrBadRequest), errors.Is(err, rest.ErrForbidden), errors.Is(err, rest.ErrUnauthorized),
@@ -233,6 +251,12 @@ func (c *restCatalog) sendError(err error, a *attempt) error {
 		return c.fail(err, "table", a.name.String())
 	}
 	return errors.Join(errUnknown, c.fail(err, "table", a.name.String()))
+}
+
+// neverSent recognises a server that could not be reached at all.
+func neverSent(err error) bool {
+	var e *net.OpError
+	return errors.As(err, &e) && e.Op == "dial"
 }
 
 func (c *restCatalog) Commit(ctx context.Context, n Name, ch Change) (*Table, error) {

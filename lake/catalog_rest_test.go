@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apache/iceberg-go/table"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -265,4 +266,20 @@ func TestRESTCatalog(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 	f.must(f.c.Drop(f.ctx, f.name, false))
+}
+
+// A server that cannot commit several tables at once is asked for none of them.
+func TestRESTSeveralTables(t *testing.T) {
+	f, _ := restFixture(t)
+	f.must(f.c.CreateNamespace(f.ctx, "a", nil))
+	other := Name{Namespace: "a", Table: "u"}
+	for _, n := range []Name{f.name, other} {
+		_, err := f.c.Create(f.ctx, n, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long")}}})
+		f.must(err)
+	}
+	_, err := f.c.CommitAll(f.ctx, []TableChange{{f.name, Change{Add: []*DataFile{f.file(1)}}}, {other, Change{Add: []*DataFile{f.file(1)}}}})
+	if e, ok := sqlerr.As(err); !ok || e.Code != sqlerr.FeatureNotSupported || Outcome(err) != Aborted {
+		t.Errorf("several tables: %v", err)
+	}
+	f.has()
 }

@@ -5,16 +5,18 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/lhsql/lhsql/internal/sqlerr"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // sqlCatalog keeps pointers in two SQL tables, in PyIceberg's layout, so that PyIceberg,
@@ -28,24 +30,45 @@ type sqlCatalog struct {
 	store    *Store
 	prefixes []string
 	engine   commitEngine
+	lockWait time.Duration // how long a lock of another program's is waited for
 }
 
 func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
 	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props)}
 	c.engine = commitEngine{pointers: c, load: c.loadAt}
+	c.lockWait = time.Duration(intProperty(props, "lhsql.lock-timeout-ms", int(defaultLockWait/time.Millisecond))) * time.Millisecond
 	target, dsn, err := sqlTarget(name, props["uri"])
 	if err != nil {
 		return nil, err
 	}
 	c.postgres = target == "pgx"
-	if c.db, err = sql.Open(target, dsn); err != nil {
+	if c.db, err = c.open(target, dsn); err != nil {
 		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
 	}
-	if err := c.prepare(ctx); err != nil {
+	if err := c.waiting(ctx, func() error { return c.prepare(ctx) }); err != nil {
 		c.db.Close()
+		if locked(err) {
+			return nil, c.fail(err, "read")
+		}
 		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
 	}
 	return c, nil
+}
+
+// open opens the database. PostgreSQL's sessions wait for locks no longer than lockWait.
+func (c *sqlCatalog) open(target, dsn string) (*sql.DB, error) {
+	if !c.postgres {
+		return sql.Open(target, dsn)
+	}
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	set := fmt.Sprintf("SET lock_timeout = %d", c.lockWait.Milliseconds())
+	return stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, set)
+		return err
+	})), nil
 }
 
 // redact keeps a connection string's password out of errors.
@@ -80,7 +103,7 @@ func sqlTarget(name, uri string) (driver, dsn string, err error) {
 	path, _, _ := strings.Cut(rest, "?")
 	if path == "" || path == ":memory:" {
 		// Every connection of a pool would see another database.
-		return "sqlite", "file:" + url.PathEscape(name) + "?mode=memory&cache=shared&_pragma=busy_timeout(15000)", nil
+		return "sqlite", "file:" + url.PathEscape(name) + "?mode=memory&cache=shared&_pragma=busy_timeout(" + sqliteBusy + ")", nil
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -90,7 +113,7 @@ func sqlTarget(name, uri string) (driver, dsn string, err error) {
 	}
 	// The journal's default mode with synchronous=FULL survives a loss of power.
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(),
-		RawQuery: "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)"}
+		RawQuery: "_pragma=busy_timeout(" + sqliteBusy + ")&_pragma=synchronous(FULL)"}
 	return "sqlite", u.String(), nil
 }
 
@@ -127,7 +150,11 @@ func (c *sqlCatalog) prepare(ctx context.Context) error {
 		}
 		return rows.Close()
 	}
-	c.typed = probe() == nil
+	err := probe()
+	if locked(err) {
+		return err
+	}
+	c.typed = err == nil
 	if !c.typed && strings.EqualFold(c.props["schema_version"], "v1") {
 		if _, err := c.db.ExecContext(ctx, "ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)"); err != nil {
 			return err
@@ -159,28 +186,34 @@ func (c *sqlCatalog) q(s string) string {
 	return b.String()
 }
 
+// strings gives the one column of a query's rows.
 func (c *sqlCatalog) strings(ctx context.Context, query string, args ...any) ([]string, error) {
-	rows, err := c.db.QueryContext(ctx, c.q(query), args...)
-	if err != nil {
-		return nil, c.fail(err, "read")
-	}
-	defer rows.Close()
 	var out []string
-	for rows.Next() {
+	err := c.query(ctx, query, args, func() { out = nil }, func(rows *sql.Rows) error {
 		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, c.fail(err, "read")
-		}
+		err := rows.Scan(&s)
 		out = append(out, s)
-	}
-	return out, c.fail(rows.Err(), "read")
+		return err
+	})
+	return out, err
 }
 
-func (c *sqlCatalog) fail(err error, what string) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return sqlerr.Wrap(err, sqlerr.ConnectionException, "%s catalog %s", what, c.name)
+// query gives each row of a query to f, after fresh; it begins anew where it met a lock.
+func (c *sqlCatalog) query(ctx context.Context, query string, args []any, fresh func(), f func(*sql.Rows) error) error {
+	return c.fail(c.waiting(ctx, func() error {
+		fresh()
+		rows, err := c.db.QueryContext(ctx, c.q(query), args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := f(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}), "read")
 }
 
 func (c *sqlCatalog) Namespaces(ctx context.Context) ([]string, error) {
@@ -256,30 +289,42 @@ func checkName(n Name) error {
 }
 
 func (c *sqlCatalog) setNamespace(ctx context.Context, ns string, set map[string]string, remove []string, fresh bool) error {
-	tx, err := c.db.BeginTx(ctx, nil)
-	if err != nil {
-		return c.fail(err, "write")
-	}
-	defer tx.Rollback()
 	for k := range set {
 		remove = append(remove, k)
 	}
-	if !fresh {
-		for _, k := range remove {
-			if _, err := tx.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ? AND property_key = ?"), c.name, ns, k); err != nil {
-				return c.fail(err, "write")
+	return c.certainly(ctx, "schema "+ns, func(ctx context.Context, db sqlExec) error {
+		if !fresh {
+			for _, k := range remove {
+				if _, err := db.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ? AND property_key = ?"), c.name, ns, k); err != nil {
+					return c.fail(err, "written")
+				}
 			}
 		}
-	}
-	for k, v := range set {
-		if _, err := tx.ExecContext(ctx, c.q("INSERT INTO iceberg_namespace_properties VALUES (?, ?, ?, ?)"), c.name, ns, k, v); err != nil {
-			if fresh && duplicate(err) {
-				return &Exists{What: "schema", Name: ns}
+		for k, v := range set {
+			if _, err := db.ExecContext(ctx, c.q("INSERT INTO iceberg_namespace_properties VALUES (?, ?, ?, ?)"), c.name, ns, k, v); err != nil {
+				if fresh && duplicate(err) {
+					return &Exists{What: "schema", Name: ns}
+				}
+				return c.fail(err, "written")
 			}
-			return c.fail(err, "write")
 		}
+		return nil
+	})
+}
+
+// certainly is atomically for what is not tried again: a lost race and a lost answer are told
+// to the user, who knows best what to do.
+func (c *sqlCatalog) certainly(ctx context.Context, what string, f func(context.Context, sqlExec) error) error {
+	err := c.atomically(ctx, f)
+	switch {
+	case errors.Is(err, errUnknown):
+		e := sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the change of %s took place", what)
+		e.Cause = err
+		return e
+	case errors.Is(err, errLostRace):
+		return conflict("another transaction changed %s", what)
 	}
-	return c.fail(tx.Commit(), "write")
+	return err
 }
 
 // duplicate recognises a violated primary key of either database.
@@ -301,30 +346,27 @@ UNION ALL SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name 
 	if len(inside) > 0 {
 		return &NotEmpty{Namespace: ns}
 	}
-	_, err = c.db.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"), c.name, ns)
-	return c.fail(err, "write")
+	return c.certainly(ctx, "schema "+ns, func(ctx context.Context, db sqlExec) error {
+		_, err := db.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"), c.name, ns)
+		return c.fail(err, "written")
+	})
 }
 
 func (c *sqlCatalog) NamespaceProperties(ctx context.Context, ns string) (map[string]string, error) {
 	if err := c.needNamespace(ctx, ns); err != nil {
 		return nil, err
 	}
-	rows, err := c.db.QueryContext(ctx, c.q("SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"), c.name, ns)
-	if err != nil {
-		return nil, c.fail(err, "read")
-	}
-	defer rows.Close()
-	out := map[string]string{}
-	for rows.Next() {
-		var k, v string
-		if err := rows.Scan(&k, &v); err != nil {
-			return nil, c.fail(err, "read")
-		}
-		if k != "exists" {
-			out[k] = v
-		}
-	}
-	return out, c.fail(rows.Err(), "read")
+	var out map[string]string
+	err := c.query(ctx, "SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?", []any{c.name, ns},
+		func() { out = map[string]string{} }, func(rows *sql.Rows) error {
+			var k, v string
+			err := rows.Scan(&k, &v)
+			if k != "exists" {
+				out[k] = v
+			}
+			return err
+		})
+	return out, err
 }
 
 func (c *sqlCatalog) SetNamespaceProperties(ctx context.Context, ns string, set map[string]string, remove []string) error {
@@ -364,12 +406,12 @@ func (c *sqlCatalog) pointer(ctx context.Context, n Name) (string, error) {
 
 func (c *sqlCatalog) pointerOf(ctx context.Context, n Name, cond, what string) (string, error) {
 	var loc sql.NullString
-	err := c.db.QueryRowContext(ctx, c.q("SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
-		c.name, n.Namespace, n.Table).Scan(&loc)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !loc.Valid {
+	err := c.query(ctx, "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond,
+		[]any{c.name, n.Namespace, n.Table}, func() { loc = sql.NullString{} }, func(rows *sql.Rows) error { return rows.Scan(&loc) })
+	if err == nil && !loc.Valid {
 		return "", &NotFound{What: what, Name: n.String()}
 	}
-	return loc.String, c.fail(err, "read")
+	return loc.String, err
 }
 
 func (c *sqlCatalog) Load(ctx context.Context, n Name) (*Table, error) {
@@ -390,7 +432,7 @@ func (c *sqlCatalog) loadAt(ctx context.Context, n Name, loc string) (*Table, er
 }
 
 func (c *sqlCatalog) move(ctx context.Context, moves []pointerMove) error {
-	return c.atomically(ctx, func(db sqlExec) error {
+	return c.atomically(ctx, func(ctx context.Context, db sqlExec) error {
 		for _, m := range moves {
 			if err := c.moveOne(ctx, db, m, "TABLE"); err != nil {
 				return err
@@ -407,66 +449,64 @@ type sqlExec interface {
 
 // atomically runs f in a transaction and tells apart: done (nil), certainly not done (any other
 // error; errLostRace if it may be tried again), and errUnknown.
-func (c *sqlCatalog) atomically(ctx context.Context, f func(sqlExec) error) error {
+func (c *sqlCatalog) atomically(ctx context.Context, f func(context.Context, sqlExec) error) error {
 	if c.postgres {
 		return c.inPostgres(ctx, f)
 	}
 	conn, err := c.db.Conn(ctx)
 	if err != nil {
-		return c.fail(err, "write")
+		return c.fail(err, "written")
 	}
 	defer conn.Close()
-	// Statements that end a transaction must not be cut off in the middle.
-	ctx = context.WithoutCancel(ctx)
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return c.busy(err)
+	// Statements that begin and end a transaction must not be cut off in the middle.
+	whole := context.WithoutCancel(ctx)
+	run := func(s string) error {
+		return c.waiting(ctx, func() error {
+			_, err := conn.ExecContext(whole, s)
+			return err
+		})
 	}
-	err = f(conn)
+	if err := run("BEGIN IMMEDIATE"); err != nil {
+		return c.fail(err, "written")
+	}
+	err = f(whole, conn)
 	if err == nil {
-		if _, err = conn.ExecContext(ctx, "COMMIT"); err == nil {
+		// Readers may still hold the file; the transaction stays open meanwhile.
+		if err = run("COMMIT"); err == nil {
 			return nil
 		}
-		err = c.busy(err)
+		err = c.fail(err, "written")
 	}
 	// A rollback that works proves that nothing was committed.
-	if _, e := conn.ExecContext(ctx, "ROLLBACK"); e != nil {
+	if _, e := conn.ExecContext(whole, "ROLLBACK"); e != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // never back into the pool
 		return errors.Join(errUnknown, err)
 	}
 	return err
 }
 
-// busy makes SQLite's "another process holds the lock" a lost race, which is tried again.
-func (c *sqlCatalog) busy(err error) error {
-	if s := err.Error(); strings.Contains(s, "SQLITE_BUSY") || strings.Contains(s, "database is locked") {
-		return errLostRace
-	}
-	return c.fail(err, "write")
-}
-
-func (c *sqlCatalog) inPostgres(ctx context.Context, f func(sqlExec) error) error {
+func (c *sqlCatalog) inPostgres(ctx context.Context, f func(context.Context, sqlExec) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	tx, err := c.db.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
-		return c.fail(err, "write")
+		return c.fail(err, "written")
 	}
-	if err := f(tx); err != nil {
+	if err := f(ctx, tx); err != nil {
 		_ = tx.Rollback() // what was not committed is not done, whatever rollback says
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		if strings.Contains(err.Error(), "SQLSTATE 40") { // rolled back, says PostgreSQL
+		if rolledBack(err) {
 			return errLostRace
 		}
-		return errors.Join(errUnknown, c.fail(err, "write"))
+		return errors.Join(errUnknown, c.fail(err, "written"))
 	}
 	return nil
 }
 
 func (c *sqlCatalog) moveOne(ctx context.Context, db sqlExec, m pointerMove, kind string) error {
-	ctx = context.WithoutCancel(ctx)
 	if m.from == "" {
 		query, args := "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) VALUES (?, ?, ?, ?)",
 			[]any{c.name, m.name.Namespace, m.name.Table, m.to}
@@ -478,16 +518,13 @@ func (c *sqlCatalog) moveOne(ctx context.Context, db sqlExec, m pointerMove, kin
 		if err != nil && duplicate(err) {
 			return &Exists{What: strings.ToLower(kind), Name: m.name.String()}
 		}
-		return c.fail(err, "write")
+		return c.fail(err, "written")
 	}
 	res, err := db.ExecContext(ctx, c.q(`UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
 WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?`),
 		m.to, m.from, c.name, m.name.Namespace, m.name.Table, m.from)
 	if err != nil {
-		if strings.Contains(err.Error(), "SQLSTATE 40") {
-			return errLostRace
-		}
-		return c.busy(err)
+		return c.fail(err, "written")
 	}
 	if n, err := res.RowsAffected(); err != nil || n != 1 {
 		return errLostRace
@@ -516,10 +553,16 @@ func (c *sqlCatalog) Drop(ctx context.Context, n Name, purge bool) error {
 }
 
 func (c *sqlCatalog) dropRow(ctx context.Context, n Name, cond, what string) error {
-	res, err := c.db.ExecContext(ctx, c.q("DELETE FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
+	return c.certainly(ctx, what+" "+n.String(), func(ctx context.Context, db sqlExec) error {
+		return c.dropIn(ctx, db, n, cond, what)
+	})
+}
+
+func (c *sqlCatalog) dropIn(ctx context.Context, db sqlExec, n Name, cond, what string) error {
+	res, err := db.ExecContext(ctx, c.q("DELETE FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
 		c.name, n.Namespace, n.Table)
 	if err != nil {
-		return c.fail(err, "write")
+		return c.fail(err, "written")
 	}
 	if k, err := res.RowsAffected(); err == nil && k == 0 {
 		return &NotFound{What: what, Name: n.String()}
@@ -538,13 +581,19 @@ func (c *sqlCatalog) renameRow(ctx context.Context, from, to Name, cond, what st
 	if err := c.needNamespace(ctx, to.Namespace); err != nil {
 		return err
 	}
-	res, err := c.db.ExecContext(ctx, c.q("UPDATE iceberg_tables SET table_namespace = ?, table_name = ? WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
+	return c.certainly(ctx, what+" "+from.String(), func(ctx context.Context, db sqlExec) error {
+		return c.renameIn(ctx, db, from, to, cond, what)
+	})
+}
+
+func (c *sqlCatalog) renameIn(ctx context.Context, db sqlExec, from, to Name, cond, what string) error {
+	res, err := db.ExecContext(ctx, c.q("UPDATE iceberg_tables SET table_namespace = ?, table_name = ? WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"+cond),
 		to.Namespace, to.Table, c.name, from.Namespace, from.Table)
 	if err != nil {
 		if duplicate(err) {
 			return &Exists{What: what, Name: to.String()}
 		}
-		return c.fail(err, "write")
+		return c.fail(err, "written")
 	}
 	if k, err := res.RowsAffected(); err == nil && k == 0 {
 		return &NotFound{What: what, Name: from.String()}
@@ -576,7 +625,10 @@ func (c *sqlCatalog) Register(ctx context.Context, n Name, loc string) (*Table, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.move(ctx, []pointerMove{{name: n, to: loc}}); err != nil {
+	err = c.certainly(ctx, "table "+n.String(), func(ctx context.Context, db sqlExec) error {
+		return c.moveOne(ctx, db, pointerMove{name: n, to: loc}, "TABLE")
+	})
+	if err != nil {
 		return nil, err
 	}
 	return t, nil

@@ -3,7 +3,6 @@ package lake
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sort"
 	"strings"
 	"time"
@@ -289,17 +288,14 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 	if err := c.store.Create(ctx, m.to, b); err != nil {
 		return nil, fileError(err, "write view metadata", m.to)
 	}
-	if err := c.moveView(ctx, m); err != nil {
-		if errors.Is(err, errLostRace) {
-			err = sqlerr.New(sqlerr.SerializationFailure, "view %s was changed by another writer", n)
+	err = c.certainly(ctx, "view "+n.String(), func(ctx context.Context, db sqlExec) error { return c.moveOne(ctx, db, m, "VIEW") })
+	if err != nil {
+		if Outcome(err) != Unknown {
+			_ = c.store.Remove(context.WithoutCancel(ctx), m.to)
 		}
 		return nil, err
 	}
 	return c.LoadView(ctx, n)
-}
-
-func (c *sqlCatalog) moveView(ctx context.Context, m pointerMove) error {
-	return c.atomically(ctx, func(db sqlExec) error { return c.moveOne(ctx, db, m, "VIEW") })
 }
 
 func (c *sqlCatalog) DropView(ctx context.Context, n Name) error {

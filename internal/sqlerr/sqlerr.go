@@ -101,6 +101,7 @@ const (
 	TooManyColumns             Code = "54011"
 	ProgramLimitExceeded       Code = "54000"
 	ObjectNotInPrerequisite    Code = "55000"
+	LockNotAvailable           Code = "55P03"
 	QueryCanceled              Code = "57014"
 	AdminShutdown              Code = "57P01"
 	CannotConnectNow           Code = "57P03"

@@ -1,0 +1,81 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"modernc.org/sqlite"
+)
+
+// A SQL catalog's database is shared with other programs, and one of them may keep it locked: a
+// shell in a transaction, another engine that was stopped in the middle. That is no lost race:
+// nobody committed anything. A statement waits for the lock (lhsql.lock-timeout-ms, else
+// defaultLockWait), then says that the catalog is locked (55P03).
+const defaultLockWait = 10 * time.Second
+
+// sqliteBusy is SQLite's own part of the wait, in ms: short, so that a cancelled statement ends.
+const sqliteBusy = "100"
+
+// errLocked says that another program holds the database's lock. Nothing of ours happened.
+var errLocked = errors.New("the database is locked")
+
+// locked recognises either database's word for a lock that another program holds.
+func locked(err error) bool {
+	if err == nil {
+		return false
+	}
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()&0xff == 5 || e.Code()&0xff == 6 // SQLITE_BUSY, SQLITE_LOCKED and their kinds
+	}
+	return errors.Is(err, errLocked) || strings.Contains(err.Error(), "SQLSTATE 55P03")
+}
+
+// rolledBack recognises that PostgreSQL undid a transaction for the sake of another one
+// (class 40): it may be tried again.
+func rolledBack(err error) bool { return strings.Contains(err.Error(), "SQLSTATE 40") }
+
+// waiting runs f again while SQLite is locked. f must leave nothing behind when it is.
+// PostgreSQL waits by itself (lock_timeout).
+func (c *sqlCatalog) waiting(ctx context.Context, f func() error) error {
+	deadline := time.Now().Add(c.lockWait)
+	for {
+		err := f()
+		if c.postgres || !locked(err) || time.Now().After(deadline) {
+			return err
+		}
+		// Writers that wait in step would collide again.
+		pause := time.NewTimer(time.Duration(5+rand.IntN(30)) * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		case <-pause.C:
+		}
+	}
+}
+
+// fail names what an error of the database broke, unless that is known already.
+func (c *sqlCatalog) fail(err error, what string) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errLostRace):
+		return err
+	case locked(err):
+		e := sqlerr.New(sqlerr.LockNotAvailable, "catalog %s is locked by another program: it could not be %s within %v", c.name, what, c.lockWait).
+			WithHint("Nothing was written. Another program keeps a transaction open on the catalog's database; when it has ended, run the statement again.")
+		e.Cause = errLocked
+		return e
+	case !c.postgres:
+	case rolledBack(err):
+		return errLostRace
+	}
+	verb := "read"
+	if what != "read" {
+		verb = "write"
+	}
+	return sqlerr.Wrap(err, sqlerr.ConnectionException, "%s catalog %s", verb, c.name)
+}
