@@ -1,12 +1,13 @@
 package eval
 
 import (
+	"sort"
+	"strings"
+	"sync"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/lhsql/lhsql/vec"
-	"sort"
-	"strings"
-	"unicode/utf8"
 )
 
 // The templates of to_char and its like are cut into nodes, as formatting.c does: keywords, the
@@ -34,6 +35,47 @@ func formatKeys(s string) []string {
 	keys := strings.Fields(s)
 	sort.SliceStable(keys, func(a, b int) bool { return len(keys[a]) > len(keys[b]) })
 	return keys
+}
+
+// templates keeps the templates cut last: a query formats a million rows by one of them.
+type templates struct {
+	keys  []string
+	dates bool
+	mu    sync.RWMutex
+	cut   map[string][]formatNode
+}
+
+var (
+	dateTemplates   = &templates{keys: dateKeys, dates: true}
+	numberTemplates = &templates{keys: numberKeys}
+)
+
+// Longer templates, and those of a query that makes one for each row, are not worth keeping.
+const (
+	maxTemplates   = 128
+	maxTemplateLen = 128
+)
+
+// nodes are a template's nodes, which nobody may change.
+func (t *templates) nodes(template string) []formatNode {
+	t.mu.RLock()
+	nodes, ok := t.cut[template]
+	t.mu.RUnlock()
+	if ok {
+		return nodes
+	}
+	if len(template) > maxTemplateLen {
+		return parseTemplate(template, t.keys, t.dates)
+	}
+	template = strings.Clone(template) // the caller's lies in a vector that will be used again
+	nodes = parseTemplate(template, t.keys, t.dates)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cut == nil || len(t.cut) >= maxTemplates {
+		t.cut = map[string][]formatNode{}
+	}
+	t.cut[template] = nodes
+	return nodes
 }
 
 // parseTemplate cuts a template. dates: FM, TM and TH are marks on keywords, not keywords.

@@ -73,7 +73,7 @@ var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX
 
 func (t *calendar) format(template string) (types.Datum, error) {
 	var b strings.Builder
-	for _, n := range parseTemplate(template, dateKeys, true) {
+	for _, n := range dateTemplates.nodes(template) {
 		if n.key == "" {
 			b.WriteString(n.text)
 			continue
@@ -103,7 +103,7 @@ func (t *calendar) field(n formatNode) (string, error) {
 		} else if v < 0 {
 			width++
 		}
-		return ordinal(fmt.Sprintf("%0*d", width, v), n.ordinal)
+		return ordinal(zeroPadded(v, width), n.ordinal)
 	}
 	name := func(s string, width int) string {
 		switch {
@@ -267,6 +267,30 @@ func (t *calendar) field(n formatNode) (string, error) {
 		return ordinal(fmt.Sprint(t.days+julianOffset), n.ordinal), nil
 	}
 	return "", nil // FX
+}
+
+// zeroPadded is %0*d without its price.
+func zeroPadded(v int64, width int) string {
+	var b [32]byte
+	i := len(b)
+	u := uint64(v)
+	if v < 0 {
+		u = -u
+		width--
+	}
+	for ; u > 0 || i == len(b); u /= 10 {
+		i--
+		b[i] = byte('0' + u%10)
+	}
+	for i > len(b)-width {
+		i--
+		b[i] = '0'
+	}
+	if v < 0 {
+		i--
+		b[i] = '-'
+	}
+	return string(b[i:])
 }
 
 func zoneSign(east int) string {

@@ -56,7 +56,7 @@ func errTemplate(format string, args ...any) error {
 }
 
 func parseNumberFormat(template string) (*numberFormat, error) {
-	f := &numberFormat{nodes: parseTemplate(template, numberKeys, false)}
+	f := &numberFormat{nodes: numberTemplates.nodes(template)}
 	for i := range f.nodes {
 		if err := f.prepare(strings.ToUpper(f.nodes[i].key)); err != nil {
 			return nil, err

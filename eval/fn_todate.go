@@ -68,7 +68,7 @@ func errDateText(format string, args ...any) *sqlerr.Error {
 
 func parseByTemplate(s, template string) (scanned, error) {
 	r := dateReader{text: s, s: s, v: map[string]int64{}}
-	if err := r.read(parseTemplate(template, dateKeys, true)); err != nil {
+	if err := r.read(dateTemplates.nodes(template)); err != nil {
 		return scanned{}, err
 	}
 	return r.assemble()
