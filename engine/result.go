@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -85,6 +86,14 @@ func (r *Result) Next(context.Context) (b *vec.Batch, err error) {
 	}
 }
 
+// failed ends the statement with err.
+func (r *Result) failed(err error) error {
+	r.err = causeOf(r.ctx, err)
+	r.session.Fail()
+	r.end(false)
+	return r.err
+}
+
 // recover is the one place where a broken invariant, or any panic in the engine below, becomes
 // an error of its statement.
 func (r *Result) recover(err *error) {
@@ -92,10 +101,7 @@ func (r *Result) recover(err *error) {
 		*err = r.session.engine.caught(p)
 	}
 	if *err != nil {
-		*err = causeOf(r.ctx, *err)
-		r.err = *err
-		r.session.Fail()
-		r.end(false)
+		*err = r.failed(*err)
 	}
 }
 
@@ -128,6 +134,34 @@ func causeOf(ctx context.Context, err error) error {
 	}
 	return errCanceled
 }
+
+// Lend lets the statement end by itself if it is cancelled while the caller waits for something
+// else: for a client that does not take its rows, perhaps for a minute, while a sort holds its
+// memory. Until back returns the caller touches neither r nor its batch; after it, Ended says
+// whether the batch is gone, and then Next says why.
+func (r *Result) Lend() (back func()) {
+	var mu sync.Mutex
+	returned := false
+	stop := context.AfterFunc(r.ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !returned && !r.closed {
+			var err error
+			defer r.recover(&err)
+			r.failed(r.ctx.Err())
+		}
+	})
+	return func() {
+		if !stop() {
+			mu.Lock()
+			returned = true
+			mu.Unlock()
+		}
+	}
+}
+
+// Ended tells whether the statement is over.
+func (r *Result) Ended() bool { return r.closed }
 
 // end runs what follows the last row.
 func (r *Result) end(ok bool) error {

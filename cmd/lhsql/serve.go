@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,7 +49,7 @@ func serve(c *config, ready func(*engine.Engine, net.Addr) error) error {
 		return err
 	}
 	defer e.Close()
-	tuneMemory(e.MemoryLimit())
+	e.Govern()
 	if c.get("pg") == "off" {
 		return errors.New("nothing to serve: pg is off")
 	}
@@ -83,27 +82,38 @@ func serve(c *config, ready func(*engine.Engine, net.Addr) error) error {
 	}
 	stop := make(chan os.Signal, 2)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	var sig os.Signal
 	select {
 	case err := <-failed:
 		return err
-	case <-stop:
+	case sig = <-stop:
 	}
-	fmt.Println("shutting down")
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	ctx, cancel := drain(sig, stop)
 	defer cancel()
-	go func() { <-stop; cancel() }() // a second signal does not wait
 	if err := srv.Shutdown(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "lhsql: some statements were cut off")
 	}
 	return nil
 }
 
-// tuneMemory makes the garbage collector keep to the process's limit: rarely at work while there
-// is room (docs/performance.md), ever more as the limit nears. A tenth stays for what is not on
-// Go's heap: the program itself and the parser's C memory.
-func tuneMemory(limit int64) {
-	debug.SetGCPercent(200)
-	debug.SetMemoryLimit(limit / 10 * 9)
+// drain is how long statements in flight may take after the signal: none after Ctrl-C, a while
+// after SIGTERM, which a second signal ends.
+func drain(sig os.Signal, stop <-chan os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	if sig == os.Interrupt {
+		fmt.Println("shutting down")
+		cancel()
+		return ctx, cancel
+	}
+	fmt.Printf("shutting down: statements in flight have %v to end, unless another signal comes\n", drainTime)
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 func pgConfig(c *config) (pg.Config, error) {

@@ -3,8 +3,9 @@ package pg
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -12,10 +13,12 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// conn is one client connection, served by one goroutine.
+// conn is one client connection, served by one goroutine; drain and terminate may be called
+// from any.
 type conn struct {
 	srv    *Server
-	nc     net.Conn
+	raw    net.Conn // as it was accepted
+	nc     net.Conn // perhaps raw within TLS
 	w      writer
 	r      *reader
 	be     *pgproto3.Backend // reads messages
@@ -28,29 +31,54 @@ type conn struct {
 	reported map[string]string // ParameterStatus values the client has
 	stmtText string            // the text that error positions count in
 	skip     bool              // after an error in extended query: skip to Sync
-	draining atomic.Bool
-	reading  atomic.Bool // past log-in: the reader has the connection
+	over     bool              // the last word has been said
+	leave    func()            // gives back the session's place
+
+	mu       sync.Mutex
+	draining bool            // end the connection once it is idle
+	waiting  bool            // for a message
+	session  *engine.Session // sess, for other goroutines
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, nc: nc, stmts: map[string]*prepared{}, portals: map[string]*portal{}}
+	c := &conn{srv: s, raw: nc, nc: nc, stmts: map[string]*prepared{}, portals: map[string]*portal{}, leave: func() {}}
 	c.w = writer{nc: nc, timeout: s.cfg.WriteTimeout}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	return c
 }
 
-// drain asks the connection to end once it is idle.
+// drain asks the connection to end once it is idle. One that runs a statement goes on reading:
+// the statement may be a COPY, and its client may leave.
 func (c *conn) drain() {
-	c.draining.Store(true)
-	// Wakes a connection that waits for a message; one that runs a statement sees the flag after.
-	if c.reading.Load() {
-		c.nc.SetReadDeadline(time.Now())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.draining = true
+	if c.waiting {
+		c.raw.SetReadDeadline(time.Now())
 	}
 }
 
+// terminate ends the connection's session, whatever it does.
+func (c *conn) terminate() {
+	c.mu.Lock()
+	sess := c.session
+	c.mu.Unlock()
+	if sess != nil {
+		sess.Terminate() // and that wakes us
+	}
+}
+
+// wake ends what the connection's goroutine may wait for once its session is terminated: its
+// client's next message, or its taking of rows.
+func (c *conn) wake() {
+	c.w.hurry.Store(true)
+	c.raw.SetReadDeadline(time.Now())
+	c.raw.SetWriteDeadline(time.Now().Add(lastWords / 2))
+}
+
 // serve runs the connection to its end.
-func (c *conn) serve(full bool) {
-	defer c.nc.Close()
+func (c *conn) serve() {
+	defer c.raw.Close()
 	defer c.cancel()
 	defer func() {
 		// The last resort: a defect in this package must not end the process.
@@ -58,34 +86,21 @@ func (c *conn) serve(full bool) {
 			c.srv.cfg.Log("connection: %v", p)
 		}
 	}()
-	if n := c.srv.unauthenticated.Add(1); int(n) > c.srv.cfg.MaxUnauthenticated {
-		c.srv.unauthenticated.Add(-1)
-		return
-	}
-	err := c.startup()
-	c.srv.unauthenticated.Add(-1)
-	if err == nil && full {
-		err = sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already")
-	}
+	err := c.logIn()
+	defer func() { c.leave() }()
 	if c.sess != nil {
 		defer c.sess.Close()
 	}
 	if err != nil {
 		if !errors.Is(err, errDone) {
-			c.sendError("FATAL", err)
-			c.w.flush()
-			// Let the client read the message before a reset could discard it.
-			c.nc.SetReadDeadline(time.Now().Add(time.Second))
+			c.fatal(err)
+			c.linger()
 		}
 		return
 	}
 	c.r = newReader(c.nc, c.cancel)
-	c.reading.Store(true)
-	c.sess.OnTerminate(func() { c.nc.SetReadDeadline(time.Now()) })
+	c.sess.OnTerminate(c.wake)
 	c.sess.OnPortal(c.sqlPortal)
-	if c.draining.Load() {
-		c.drain()
-	}
 	defer c.closePortals()
 	defer c.r.close()
 	c.be = pgproto3.NewBackend(c.r, nil)
@@ -94,8 +109,29 @@ func (c *conn) serve(full bool) {
 	c.loop()
 }
 
+func (c *conn) logIn() error {
+	done, err := c.srv.waitForLogin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.startup()
+}
+
+// linger lets the client read the last words: a connection that is closed with input unread is
+// reset, and the reset may overtake them.
+func (c *conn) linger() {
+	c.nc.SetReadDeadline(time.Now().Add(time.Second))
+	if h, ok := c.nc.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite()
+	} else if h, ok := c.raw.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite()
+	}
+	io.CopyN(io.Discard, c.nc, maxStartupMessage)
+}
+
 func (c *conn) loop() {
-	for c.w.err == nil {
+	for c.w.err == nil && !c.over {
 		if !c.r.pending() {
 			c.w.flush()
 		}
@@ -105,15 +141,11 @@ func (c *conn) loop() {
 			return
 		}
 		if c.sess.Terminated() {
-			c.fatal(sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command"))
+			c.fatal(errShutdown)
 			return
 		}
 		if done := c.message(msg); done {
 			c.w.flush()
-			return
-		}
-		if c.draining.Load() && c.sess.Status() == 'I' {
-			c.fatal(sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command"))
 			return
 		}
 	}
@@ -121,18 +153,36 @@ func (c *conn) loop() {
 
 // receive waits for a message, as long as the session may be idle.
 func (c *conn) receive() (pgproto3.FrontendMessage, error) {
+	c.mu.Lock()
+	if c.draining && !c.r.pending() {
+		c.mu.Unlock()
+		return nil, errShutdown
+	}
+	c.waiting = true
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.waiting = false
+		c.mu.Unlock()
+	}()
 	if idle := c.sess.IdleTimeout(); idle > 0 {
-		t := time.AfterFunc(idle, func() { c.nc.SetReadDeadline(time.Now()) })
+		t := time.AfterFunc(idle, func() { c.raw.SetReadDeadline(time.Now()) })
 		defer t.Stop()
 	}
 	return c.be.Receive()
 }
 
+func (c *conn) isDraining() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining
+}
+
 // lost ends the connection after a failed read, with a last word where someone may listen.
 func (c *conn) lost(err error) {
 	switch {
-	case c.draining.Load() || c.sess.Terminated():
-		c.fatal(sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command"))
+	case c.isDraining() || c.sess.Terminated():
+		c.fatal(errShutdown)
 	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
 		if c.sess.Status() != 'I' {
 			c.fatal(sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout"))
@@ -154,9 +204,11 @@ func isTimeout(err error) bool {
 	return errors.As(err, &ne) && ne.Timeout()
 }
 
+// fatal says why the connection ends.
 func (c *conn) fatal(err error) {
 	c.sendError("FATAL", err)
 	c.w.flush()
+	c.over = true
 }
 
 // message serves one message; done ends the connection.
@@ -207,14 +259,22 @@ func (c *conn) message(msg pgproto3.FrontendMessage) (done bool) {
 	return false
 }
 
-// fail reports a statement's error and fails the transaction.
+// fail reports a statement's error and fails the transaction. A session that was terminated
+// while it ran the statement ends with it.
 func (c *conn) fail(err error) {
 	c.sess.Fail()
+	if c.sess.Terminated() {
+		c.fatal(errShutdown)
+		return
+	}
 	c.sendError("ERROR", err)
 }
 
 // ready ends a command cycle.
 func (c *conn) ready() {
+	if c.over {
+		return
+	}
 	c.reportSettings()
 	c.w.begin('Z')
 	c.w.byte(c.sess.Status())

@@ -44,6 +44,7 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 		}
 		c.copyData(cw.line())
 	}
+	defer c.w.sends(res)()
 	for {
 		b, err := res.Next(c.ctx)
 		if err != nil {
@@ -52,7 +53,7 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 		if b == nil {
 			break
 		}
-		for k := 0; k < b.Len(); k++ {
+		for k, n := 0, b.Len(); k < n && !res.Ended(); k++ {
 			i := k
 			if b.Sel != nil {
 				i = int(b.Sel[k])

@@ -29,6 +29,7 @@ func newEncoders(cols []engine.ResultColumn, formats []int16, o *types.TextOptio
 // fails at once answers with the error alone, as PostgreSQL's does when planning finds it.
 func (c *conn) rows(res *engine.Result, cols []engine.ResultColumn) error {
 	var enc []encoder
+	defer c.w.sends(res)()
 	for {
 		b, err := res.Next(c.ctx)
 		if err != nil {
@@ -41,15 +42,16 @@ func (c *conn) rows(res *engine.Result, cols []engine.ResultColumn) error {
 		if b == nil {
 			return nil
 		}
-		c.dataRows(b, 0, b.Len(), enc)
+		c.dataRows(res, b, 0, b.Len(), enc)
 		if c.w.err != nil {
 			return c.w.err
 		}
 	}
 }
 
-// dataRows sends the rows [from, to) of b, counted within its selection.
-func (c *conn) dataRows(b *vec.Batch, from, to int, enc []encoder) {
+// dataRows sends the rows [from, to) of res's batch b, counted within its selection; fewer if
+// the statement ends meanwhile, and then res's Next says why.
+func (c *conn) dataRows(res *engine.Result, b *vec.Batch, from, to int, enc []encoder) {
 	buf := c.w.buf
 	for k := from; k < to; k++ {
 		i := k
@@ -64,6 +66,9 @@ func (c *conn) dataRows(b *vec.Batch, from, to int, enc []encoder) {
 			c.w.buf = buf
 			c.w.flush()
 			buf = c.w.buf
+			if res.Ended() {
+				break
+			}
 		}
 	}
 	c.w.buf = buf

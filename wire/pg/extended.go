@@ -235,8 +235,9 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 // sendPortal sends up to limit rows (0: all) and says whether the portal is suspended or done.
 func (c *conn) sendPortal(p *portal, limit int64) error {
 	var n int64
+	defer c.w.sends(p.res)()
 	for {
-		if p.batch == nil {
+		if p.batch == nil || p.res.Ended() {
 			b, err := p.res.Next(c.ctx)
 			if err != nil {
 				return shifted(err, p.p.stmt.Offset())
@@ -252,12 +253,15 @@ func (c *conn) sendPortal(p *portal, limit int64) error {
 		if limit > 0 {
 			room = min(room, int(limit-n))
 		}
-		c.dataRows(p.batch, p.row, p.row+room, p.enc)
-		p.row += room
-		n += int64(room)
+		c.dataRows(p.res, p.batch, p.row, p.row+room, p.enc)
 		if c.w.err != nil {
 			return c.w.err
 		}
+		if p.res.Ended() {
+			continue // Next says why
+		}
+		p.row += room
+		n += int64(room)
 		if p.row >= p.batch.Len() {
 			p.batch = nil
 		}

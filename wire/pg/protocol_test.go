@@ -1,6 +1,8 @@
 package pg
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -120,25 +122,35 @@ func TestLoginDeadline(t *testing.T) {
 	}
 }
 
-// Connections over the cap of those not logged in are closed at once.
-func TestUnauthenticatedCap(t *testing.T) {
-	addr := listen(t, testServer(t, Config{MaxUnauthenticated: 2, AuthTimeout: 5 * time.Second}))
-	for range 2 {
+// Who finds no place to log in waits for one, and is told when none comes free.
+func TestLoginsWait(t *testing.T) {
+	s := testServer(t, Config{MaxUnauthenticated: 2, MaxConnections: 3, AuthTimeout: time.Second})
+	addr := listen(t, s)
+	silent := func() net.Conn {
 		nc, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer nc.Close()
+		t.Cleanup(func() { nc.Close() })
+		nc.SetDeadline(time.Now().Add(10 * time.Second))
+		return nc
 	}
-	time.Sleep(100 * time.Millisecond)
-	nc, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
+	one := silent()
+	silent()
+	for end := time.Now().Add(5 * time.Second); len(s.logins) < 2 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
-	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(2 * time.Second))
-	if _, err := nc.Read(make([]byte, 1)); err != io.EOF && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("a third connection: %v", err)
+	time.AfterFunc(100*time.Millisecond, func() { one.Close() })
+	if got := dial(t, addr).do(query("select 1")); got != "T D C(SELECT 1) Z(I)" {
+		t.Errorf("who waited: %s", got)
+	}
+	// Four places are taken by the silent: two to log in, and the rest of those that may wait.
+	for range 5 {
+		silent()
+	}
+	said, _ := io.ReadAll(silent())
+	if !bytes.Contains(said, []byte("C53300\x00")) {
+		t.Errorf("one too many: %q", said)
 	}
 }
 
@@ -148,7 +160,7 @@ func TestSlowReader(t *testing.T) {
 	s := testServer(t, Config{WriteTimeout: 300 * time.Millisecond})
 	addr := listen(t, s)
 	c, w := dial(t, addr), dial(t, addr)
-	c.Send(query("select g, repeat('x', 1000) from generate_series(1, 10000000) g"))
+	c.Send(query("select g, repeat('x', 1000) from generate_series(1, 100000) g"))
 	c.Frontend.Flush()
 	count := func() int {
 		s.mu.Lock()
@@ -205,6 +217,9 @@ func TestShutdown(t *testing.T) {
 	if got := idle.until('Z'); got != "E(57P01) closed" {
 		t.Errorf("idle: %s", got)
 	}
+	if got := greet(t, addr); got != "E(57P03) closed" {
+		t.Errorf("new: %s", got)
+	}
 	if got := busy.until('Z'); !strings.HasPrefix(got, "T D C(SELECT 1) Z(I)") {
 		t.Errorf("busy: %s", got)
 	}
@@ -213,5 +228,108 @@ func TestShutdown(t *testing.T) {
 	}
 	if _, err := net.Dial("tcp", addr); err == nil {
 		t.Error("a closed server accepts")
+	}
+}
+
+// greet says what a new client hears.
+func greet(t testing.TB, addr string) string {
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(30 * time.Second))
+	nc.Write(startupPacket("user", "u", "database", "lake"))
+	return (&client{pgproto3.NewFrontend(nc, nc), nc, t}).until('Z')
+}
+
+// The connection over the limit hears so; when another leaves there is room again.
+func TestConnectionLimit(t *testing.T) {
+	addr := listen(t, testServer(t, Config{MaxConnections: 2}))
+	dial(t, addr)
+	two := dial(t, addr)
+	if got := greet(t, addr); got != "E(53300) closed" {
+		t.Errorf("the third: %s", got)
+	}
+	two.nc.Close()
+	var got string
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if got = greet(t, addr); got != "E(53300) closed" {
+			break
+		}
+	}
+	if !strings.HasSuffix(got, "Z(I)") {
+		t.Errorf("after one left: %s", got)
+	}
+}
+
+// What does not end within the time that Shutdown has is cut off and told so: statements that
+// compute, that wait for their client's data, and that wait for their client to take rows.
+func TestShutdownCutsOff(t *testing.T) {
+	s := testServer(t, Config{})
+	addr := listen(t, s)
+	dial(t, addr).do(query("create schema x; create table x.t (a int)"))
+	var clients []*client
+	for _, text := range []string{"select pg_sleep(100)", "select count(*) from generate_series(1, 100000000000)",
+		"begin; select pg_sleep(100)", "copy x.t from stdin", "select g, repeat('x', 1000) from generate_series(1, 100000) g"} {
+		c := dial(t, addr)
+		c.Send(query(text))
+		c.Frontend.Flush()
+		clients = append(clients, c)
+	}
+	time.Sleep(300 * time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	start := time.Now()
+	if err := s.Shutdown(ctx); err != context.Canceled {
+		t.Error(err)
+	}
+	if d := time.Since(start); d > 2*lastWords {
+		t.Errorf("Shutdown took %v", d)
+	}
+	for i, c := range clients[:4] {
+		if got := c.until('Z'); !strings.HasSuffix(got, "E(57P01) closed") {
+			t.Errorf("%d: %s", i, got)
+		}
+	}
+}
+
+// A statement whose client does not take its rows ends when it is cancelled, and gives back its
+// memory then, not when the client moves. The client finds the rows it had been sent, and why
+// there are no more.
+func TestCancelOfStalledReader(t *testing.T) {
+	s := testServer(t, Config{})
+	addr := listen(t, s)
+	for _, cycle := range [][]pgproto3.FrontendMessage{
+		{query("select g, repeat('x', 1000) from generate_series(1, 50000) g order by g desc")},
+		{query("copy (select g, repeat('x', 1000) from generate_series(1, 50000) g order by g desc) to stdout")},
+		{parse("", "select g, repeat('x', 1000) from generate_series(1, 50000) g order by g desc"), bind("", ""), execute("", 0), &pgproto3.Sync{}},
+	} {
+		c := dial(t, addr)
+		c.do(query("set statement_timeout = '1500ms'"))
+		for _, m := range cycle {
+			c.Send(m)
+		}
+		c.Frontend.Flush()
+		held := func() bool { return s.engine.MemoryUsed() > 0 }
+		waitFor(t, "the statement holds memory", held)
+		waitFor(t, "the statement is over", func() bool { return !held() })
+		got := c.until('Z')
+		if !strings.HasSuffix(got, "E(57014) Z(I)") || len(got) > 2*50000 {
+			t.Errorf("the client hears … %s", got[max(0, len(got)-100):])
+		}
+		if got := c.do(query("select 1")); got != "T D C(SELECT 1) Z(I)" {
+			t.Error(got)
+		}
+		c.nc.Close()
+	}
+}
+
+func waitFor(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it does not come true that %s", what)
+		}
 	}
 }

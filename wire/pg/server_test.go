@@ -188,7 +188,7 @@ func serveScript(t testing.TB, s *Server, script []byte) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		newConn(s, nc).serve(false)
+		newConn(s, nc).serve()
 	}()
 	select {
 	case <-ended:

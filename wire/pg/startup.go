@@ -45,8 +45,16 @@ func (c *conn) startup() error {
 	if user == "" {
 		return sqlerr.New(sqlerr.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
 	}
+	if c.srv.isClosing() {
+		return errClosing
+	}
 	if err := c.authenticate(user); err != nil {
 		return err
+	}
+	if leave, err := c.srv.admit(); err != nil {
+		return err
+	} else {
+		c.leave = leave
 	}
 	settings, err := startupSettings(params)
 	if err != nil {
@@ -63,6 +71,9 @@ func (c *conn) startup() error {
 		return err
 	}
 	c.sess = sess
+	c.mu.Lock()
+	c.session = sess
+	c.mu.Unlock()
 	c.w.begin('R')
 	c.w.int32(0)
 	c.w.end()

@@ -3,7 +3,10 @@ package pg
 import (
 	"encoding/binary"
 	"net"
+	"sync/atomic"
 	"time"
+
+	"github.com/lhsql/lhsql/engine"
 )
 
 // flushAt is the size at which buffered output is sent: large enough to spare system calls,
@@ -17,6 +20,16 @@ type writer struct {
 	buf     []byte
 	err     error
 	start   int // of the message being built
+
+	res   *engine.Result // whose rows are being sent
+	hurry atomic.Bool    // the session is terminated: do not wait for long
+}
+
+// sends says whose rows are sent from here on: while the client takes its time, the statement
+// may end by itself. Then the rest of its batch is gone.
+func (w *writer) sends(r *engine.Result) (end func()) {
+	w.res = r
+	return func() { w.res = nil }
 }
 
 // begin starts a message of the type; end patches its length.
@@ -54,8 +67,18 @@ func (w *writer) flush() {
 		return
 	}
 	// One deadline per flush, not per statement: a slow reader that still reads may stay.
-	if w.err = w.nc.SetWriteDeadline(time.Now().Add(w.timeout)); w.err == nil {
-		_, w.err = w.nc.Write(w.buf)
+	timeout := w.timeout
+	if w.hurry.Load() {
+		timeout = min(timeout, lastWords/2)
+	}
+	if w.err = w.nc.SetWriteDeadline(time.Now().Add(timeout)); w.err == nil {
+		if w.res != nil {
+			back := w.res.Lend()
+			_, w.err = w.nc.Write(w.buf)
+			back()
+		} else {
+			_, w.err = w.nc.Write(w.buf)
+		}
 	}
 	if cap(w.buf) > 4*flushAt {
 		w.buf = make([]byte, 0, flushAt+4096)
