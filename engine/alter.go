@@ -37,11 +37,11 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
-	staged := true
+	refs := false
 	for i := range n.Actions {
-		staged = staged && n.Actions[i].Ref == nil
+		refs = refs || n.Actions[i].Ref != nil
 	}
-	return definitionError(s.editStaged(ctx, rel.Table, "ALTER TABLE", staged, func(e *lake.Edit) error {
+	return definitionError(s.editRefs(ctx, rel.Table, "ALTER TABLE", refs, func(e *lake.Edit) error {
 		for _, branch := range sortedKeys(heads) {
 			id := heads[branch]
 			if err := e.RequireRef(branch, &id); err != nil {

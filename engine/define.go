@@ -58,7 +58,7 @@ func (s *Session) defineInBlock(st ast.Stmt, r *Result) error {
 		staged := true
 		for i := range n.Actions {
 			a := &n.Actions[i]
-			staged = staged && a.Ref == nil && a.Op != "rename" && a.Op != "set schema" && a.Op != "execute"
+			staged = staged && a.Op != "rename" && a.Op != "set schema"
 		}
 		if staged {
 			return nil
@@ -484,21 +484,12 @@ func (s *Session) comment(ctx context.Context, n *ast.Comment, b *bind.Bound) er
 
 // edit commits a change of metadata, or keeps it until COMMIT in a transaction block.
 func (s *Session) edit(ctx context.Context, t *lake.Table, what string, f func(*lake.Edit) error) error {
-	return s.editStaged(ctx, t, what, true, f)
+	return s.editRefs(ctx, t, what, false, f)
 }
 
-// editStaged is edit of what may not wait where staged is false: refs, which name snapshots.
-func (s *Session) editStaged(ctx context.Context, t *lake.Table, what string, staged bool, f func(*lake.Edit) error) error {
-	ch := lake.Change{Base: t, Edit: f, Statement: what, User: s.opts.User}
-	if s.tx.block && staged {
-		return s.stage(ctx, t.Name, ch)
-	}
-	now, err := s.engine.catalogs[t.Name.Catalog].Commit(ctx, t.Name, ch)
-	if err != nil {
-		return err
-	}
-	s.moved(t.Name, now)
-	return nil
+// editRefs is edit of what may be branches and tags.
+func (s *Session) editRefs(ctx context.Context, t *lake.Table, what string, refs bool, f func(*lake.Edit) error) error {
+	return s.commit(ctx, t.Name, lake.Change{Base: t, Edit: f, MovesRefs: refs, Statement: what})
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -17,17 +19,41 @@ func (s *Session) procedure(ctx context.Context, st *Stmt, _ []types.Datum, r *R
 	return s.call(ctx, st.bound.Call, nil, r)
 }
 
-// procedures by name, with their parameters in positional order. The first is the table for
-// those that act on one; ALTER TABLE … EXECUTE gives it by position in the statement.
-var procedures = map[string]struct {
-	params []string
-	run    func(*Session, context.Context, *procedureArgs) error
-}{
-	"rollback_to_snapshot":  {[]string{"table", "snapshot_id"}, (*Session).rollbackToSnapshot},
-	"rollback_to_timestamp": {[]string{"table", "timestamp"}, (*Session).rollbackToTimestamp},
-	"set_current_snapshot":  {[]string{"table", "snapshot_id", "ref"}, (*Session).setCurrentSnapshot},
-	"fast_forward":          {[]string{"table", "branch", "to"}, (*Session).fastForward},
-	"register_table":        {[]string{"table", "metadata_file"}, (*Session).registerTable},
+// procedure is one that can be called, by Spark's name and with Spark's parameters and result.
+// The first parameter is the table for those that act on one; ALTER TABLE … EXECUTE gives it by
+// position in the statement.
+type procedure struct {
+	params  []string
+	columns []ResultColumn // of the rows that it gives
+	reads   bool           // it changes nothing
+	run     func(*Session, context.Context, *procedureArgs) ([][]types.Datum, error)
+}
+
+var procedures = map[string]procedure{
+	"rollback_to_snapshot":  {params: []string{"table", "snapshot_id"}, columns: moved, run: (*Session).rollbackToSnapshot},
+	"rollback_to_timestamp": {params: []string{"table", "timestamp"}, columns: moved, run: (*Session).rollbackToTimestamp},
+	"set_current_snapshot":  {params: []string{"table", "snapshot_id", "ref"}, columns: moved, run: (*Session).setCurrentSnapshot},
+	"cherrypick_snapshot":   {params: []string{"table", "snapshot_id"}, columns: picked, run: (*Session).cherrypickSnapshot},
+	"publish_changes":       {params: []string{"table", "wap_id"}, columns: picked, run: (*Session).publishChanges},
+	"fast_forward": {params: []string{"table", "branch", "to"}, run: (*Session).fastForward,
+		columns: []ResultColumn{{Name: "branch_updated", Type: types.T(types.Text)}, {Name: "previous_ref", Type: types.T(types.Int8)}, {Name: "updated_ref", Type: types.T(types.Int8)}}},
+	"ancestors_of": {params: []string{"table", "snapshot_id"}, reads: true, run: (*Session).ancestorsOf,
+		columns: []ResultColumn{{Name: "snapshot_id", Type: types.T(types.Int8)}, {Name: "timestamp", Type: types.T(types.Int8)}}},
+	"register_table": {params: []string{"table", "metadata_file"}, run: (*Session).registerTable,
+		columns: []ResultColumn{{Name: "current_snapshot_id", Type: types.T(types.Int8)}, {Name: "total_records_count", Type: types.T(types.Int8)}, {Name: "total_data_files_count", Type: types.T(types.Int8)}}},
+}
+
+var (
+	moved  = []ResultColumn{{Name: "previous_snapshot_id", Type: types.T(types.Int8)}, {Name: "current_snapshot_id", Type: types.T(types.Int8)}}
+	picked = []ResultColumn{{Name: "source_snapshot_id", Type: types.T(types.Int8)}, {Name: "current_snapshot_id", Type: types.T(types.Int8)}}
+)
+
+// procedureColumns are the result columns of a procedure that exists.
+func procedureColumns(c *bind.ProcedureCall) []ResultColumn {
+	if c == nil || len(c.Name) == 0 {
+		return nil
+	}
+	return procedures[strings.ToLower(c.Name[len(c.Name)-1])].columns
 }
 
 // procedureArgs are a call's arguments by name.
@@ -38,40 +64,55 @@ type procedureArgs struct {
 }
 
 func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Relation, r *Result) error {
-	if err := s.mayWrite(); err != nil {
-		return err
-	}
-	if len(s.tx.pending) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "a procedure cannot follow writes in one transaction: it would take effect before them").WithHint("COMMIT first.")
-	}
 	name := strings.ToLower(c.Name[len(c.Name)-1])
 	p, ok := procedures[name]
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedFunction, "procedure %q does not exist", name).WithHint("There are: %s.", strings.Join(sortedKeys(procedures), ", "))
 	}
+	if !p.reads {
+		if err := s.mayWrite(); err != nil {
+			return err
+		}
+	}
+	a, err := p.arguments(name, c, rel)
+	if err != nil {
+		return err
+	}
+	rows, err := p.run(s, ctx, a)
+	if err != nil {
+		return err
+	}
+	r.columns, r.src = p.columns, rowsSource(p.columns, rows)
+	return nil
+}
+
+// arguments gives a call's arguments their names.
+func (p *procedure) arguments(name string, c *bind.ProcedureCall, rel *bind.Relation) (*procedureArgs, error) {
 	params := p.params
 	if rel != nil && params[0] == "table" {
 		params = params[1:]
+	}
+	if c.Where != nil {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "procedure %q takes no WHERE", name)
 	}
 	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel}
 	for i, v := range c.Args {
 		k := strings.ToLower(v.Name)
 		if k == "" {
 			if i >= len(params) {
-				return sqlerr.New(sqlerr.UndefinedFunction, "procedure %q takes at most %d arguments", name, len(params))
+				return nil, sqlerr.New(sqlerr.UndefinedFunction, "procedure %q takes at most %d arguments", name, len(params))
 			}
 			k = params[i]
 		}
-		known := false
-		for _, q := range params {
-			known = known || q == k
+		if !slices.Contains(params, k) {
+			return nil, sqlerr.New(sqlerr.UndefinedFunction, "procedure %q has no argument %q", name, k).WithHint("Its arguments are: %s.", strings.Join(params, ", "))
 		}
-		if !known {
-			return sqlerr.New(sqlerr.UndefinedFunction, "procedure %q has no argument %q", name, k).WithHint("Its arguments are: %s.", strings.Join(params, ", "))
+		if _, twice := a.vals[k]; twice {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "argument %q of procedure %q is given twice", k, name)
 		}
 		a.vals[k] = v.Constant
 	}
-	return p.run(s, ctx, a)
+	return a, nil
 }
 
 // text and number read a required argument.
@@ -108,7 +149,7 @@ func (a *procedureArgs) table(ctx context.Context, s *Session) (*lake.Table, err
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", t)
 	}
-	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: parts, Write: true})
+	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: parts})
 	if isNotFound(err) || err == nil && rel.Table == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", t)
 	}
@@ -118,124 +159,238 @@ func (a *procedureArgs) table(ctx context.Context, s *Session) (*lake.Table, err
 	return rel.Table, nil
 }
 
-func (s *Session) moveMain(ctx context.Context, a *procedureArgs, choose func(*lake.Table) (int64, error)) error {
+// given tells whether an argument is there and not NULL.
+func (a *procedureArgs) given(k string) bool {
+	v, ok := a.vals[k]
+	return ok && !v.Value.IsNull()
+}
+
+// snapshotID is NULL for no snapshot.
+func snapshotID(s *lake.Snapshot) types.Datum {
+	if s == nil {
+		return types.Null
+	}
+	return types.NewInt(s.ID)
+}
+
+// moveMain commits a move of main and gives where it stood before and where it stands now.
+func (s *Session) moveMain(ctx context.Context, a *procedureArgs, move func(*lake.Edit) error) ([][]types.Datum, error) {
 	t, err := a.table(ctx, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	id, err := choose(t)
-	if err != nil {
+	var from, to types.Datum
+	err = s.commit(ctx, t.Name, lake.Change{Base: t, MovesRefs: true, Statement: "CALL " + a.name, Edit: func(e *lake.Edit) error {
+		from = snapshotID(e.Table().CurrentSnapshot())
+		err := move(e)
+		to = snapshotID(e.Table().CurrentSnapshot())
 		return err
-	}
-	return s.editStaged(ctx, t, "CALL "+a.name, false, func(e *lake.Edit) error { return e.MoveBranch("main", id) })
+	}})
+	return [][]types.Datum{{from, to}}, err
 }
 
 // rollbackToSnapshot moves main back to one of its ancestors.
-func (s *Session) rollbackToSnapshot(ctx context.Context, a *procedureArgs) error {
-	return s.moveMain(ctx, a, func(t *lake.Table) (int64, error) {
-		id, err := a.number("snapshot_id")
-		if err == nil && !isAncestor(t, id) {
-			err = sqlerr.New(sqlerr.UndefinedObject, "snapshot %d is not an ancestor of the table's current state", id).
-				WithHint("set_current_snapshot moves to any snapshot.")
-		}
-		return id, err
-	})
-}
-
-func isAncestor(t *lake.Table, id int64) bool {
-	for s := t.CurrentSnapshot(); s != nil; {
-		if s.ID == id {
-			return true
-		}
-		if s.ParentID == nil {
-			return false
-		}
-		s = t.SnapshotByID(*s.ParentID)
+func (s *Session) rollbackToSnapshot(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	id, err := a.number("snapshot_id")
+	if err != nil {
+		return nil, err
 	}
-	return false
+	return s.moveMain(ctx, a, func(e *lake.Edit) error { return e.RollBack(id) })
 }
 
-func (s *Session) rollbackToTimestamp(ctx context.Context, a *procedureArgs) error {
-	return s.moveMain(ctx, a, func(t *lake.Table) (int64, error) {
-		text, err := a.text("timestamp")
-		if err != nil {
-			return 0, err
+// rollbackToTimestamp moves main back to the newest of its ancestors that was there at the
+// instant. (Spark leaves out a snapshot of the very instant; AS OF does not, and what it shows
+// is what people look at before they roll back.)
+func (s *Session) rollbackToTimestamp(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	text, err := a.text("timestamp")
+	if err != nil {
+		return nil, err
+	}
+	pin, err := timetravel.ParsePin(text, s.zone())
+	if err != nil || pin.Time.IsZero() {
+		return nil, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid timestamp %q", text)
+	}
+	return s.moveMain(ctx, a, func(e *lake.Edit) error {
+		t := e.Table()
+		for _, snap := range t.Ancestors(t.CurrentSnapshot()) {
+			if !snap.Time.After(pin.Time) {
+				return e.RollBack(snap.ID)
+			}
 		}
-		pin, err := timetravel.ParsePin(text, s.zone())
-		if err != nil || pin.Time.IsZero() {
-			return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid timestamp %q", text)
-		}
-		snap, _, err := timetravel.Resolve(t, pin)
-		if err != nil {
-			return 0, err
-		}
-		return snap.ID, nil
+		return sqlerr.New(sqlerr.UndefinedObject, "the table has no snapshot of %s or before", text)
 	})
 }
 
-func (s *Session) setCurrentSnapshot(ctx context.Context, a *procedureArgs) error {
-	return s.moveMain(ctx, a, func(t *lake.Table) (int64, error) {
-		if _, ok := a.vals["ref"]; ok {
-			name, err := a.text("ref")
-			if err != nil {
-				return 0, err
-			}
-			ref, ok := t.Ref(name)
-			if !ok {
-				return 0, sqlerr.New(sqlerr.UndefinedObject, "branch or tag %q does not exist", name)
-			}
-			return ref.SnapshotID, nil
+// setCurrentSnapshot moves main to any snapshot, or to where a branch or tag is.
+func (s *Session) setCurrentSnapshot(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	if a.given("snapshot_id") == a.given("ref") {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "procedure %q needs either snapshot_id or ref", a.name)
+	}
+	if !a.given("ref") {
+		id, err := a.number("snapshot_id")
+		if err != nil {
+			return nil, err
 		}
-		return a.number("snapshot_id")
+		return s.moveMain(ctx, a, func(e *lake.Edit) error { return e.MoveMain(id) })
+	}
+	name, err := a.text("ref")
+	if err != nil {
+		return nil, err
+	}
+	return s.moveMain(ctx, a, func(e *lake.Edit) error {
+		ref, ok := e.Table().Ref(name)
+		if !ok {
+			return sqlerr.New(sqlerr.UndefinedObject, "branch or tag %q does not exist", name)
+		}
+		return e.MoveMain(ref.SnapshotID)
 	})
 }
 
-func (s *Session) fastForward(ctx context.Context, a *procedureArgs) error {
+// cherrypickSnapshot brings main what a snapshot that is not in its history did.
+func (s *Session) cherrypickSnapshot(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
 	t, err := a.table(ctx, s)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	id, err := a.number("snapshot_id")
+	if err != nil {
+		return nil, err
+	}
+	return s.pick(ctx, a, t, id)
+}
+
+// publishChanges cherry-picks the snapshot that was staged under a WAP id.
+func (s *Session) publishChanges(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	t, err := a.table(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	wap, err := a.text("wap_id")
+	if err != nil {
+		return nil, err
+	}
+	snap, err := t.StagedAs(wap)
+	if err != nil {
+		return nil, err
+	}
+	return s.pick(ctx, a, t, snap.ID)
+}
+
+func (s *Session) pick(ctx context.Context, a *procedureArgs, t *lake.Table, id int64) ([][]types.Datum, error) {
+	ch, err := lake.Pick(ctx, t, id)
+	if err != nil {
+		return nil, err
+	}
+	ch.Statement = "CALL " + a.name
+	if err := s.commit(ctx, t.Name, ch); err != nil {
+		return nil, err
+	}
+	now, err := s.loadTable(ctx, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	return [][]types.Datum{{types.NewInt(id), snapshotID(now.CurrentSnapshot())}}, nil
+}
+
+// fastForward moves a branch to where another branch or tag is, which must descend from it; one
+// that does not exist is made.
+func (s *Session) fastForward(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	t, err := a.table(ctx, s)
+	if err != nil {
+		return nil, err
 	}
 	branch, err := a.text("branch")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	to, err := a.text("to")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.editStaged(ctx, t, "CALL fast_forward", false, func(e *lake.Edit) error { return e.FastForward(branch, to) })
+	at := func(e *lake.Edit) types.Datum {
+		if ref, ok := e.Table().Ref(branch); ok {
+			return types.NewInt(ref.SnapshotID)
+		}
+		return types.Null
+	}
+	var was, is types.Datum
+	err = s.commit(ctx, t.Name, lake.Change{Base: t, MovesRefs: true, Statement: "CALL fast_forward", Edit: func(e *lake.Edit) error {
+		was = at(e)
+		var err error
+		if target, ok := e.Table().Ref(to); ok && was.IsNull() && branch != "main" {
+			err = e.SetRef(lake.RefSpec{Name: branch, Branch: true, Snapshot: &target.SnapshotID})
+		} else {
+			err = e.FastForward(branch, to)
+		}
+		is = at(e)
+		return err
+	}})
+	return [][]types.Datum{{types.NewStr(branch), was, is}}, err
 }
 
-// registerTable adds a table that exists to the catalog, by its metadata file or folder.
-func (s *Session) registerTable(ctx context.Context, a *procedureArgs) error {
+// ancestorsOf lists a snapshot and those that it comes from, newest first.
+func (s *Session) ancestorsOf(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	t, err := a.table(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	snap := t.CurrentSnapshot()
+	if a.given("snapshot_id") {
+		id, err := a.number("snapshot_id")
+		if err != nil {
+			return nil, err
+		}
+		if snap = t.SnapshotByID(id); snap == nil {
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "snapshot %d does not exist", id)
+		}
+	}
+	var rows [][]types.Datum
+	for _, p := range t.Ancestors(snap) {
+		rows = append(rows, []types.Datum{types.NewInt(p.ID), types.NewInt(p.Time.UnixMilli())})
+	}
+	return rows, nil
+}
+
+// registerTable adds a table that exists to the catalog, by its metadata file or folder. Which
+// places may be named is the catalog's business: its warehouse, and what is allowed beside it.
+func (s *Session) registerTable(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
 	text, err := a.text("table")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, err := a.text("metadata_file")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	parts, ok := splitQualified(text)
 	if !ok {
-		return sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", text)
+		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", text)
 	}
 	name, err := s.newName(ctx, parts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(s.engine.cfg.PathTables) == 0 {
-		return sqlerr.New(sqlerr.InsufficientPrivilege, "tables by path are not allowed on this server").
-			WithHint("The server's option path_tables names the folders that may be read.")
+	if s.tx.block {
+		return nil, inBlock("register_table")
 	}
-	t, err := lake.OpenPathIn(ctx, s.engine.store, file, s.engine.cfg.PathTables)
+	t, err := s.engine.catalogs[name.Catalog].Register(ctx, name, file)
 	if err != nil {
-		return err
-	}
-	t, err = s.engine.catalogs[name.Catalog].Register(ctx, name, t.MetadataLocation)
-	if err != nil {
-		return definitionError(err)
+		return nil, definitionError(err)
 	}
 	s.moved(name, t)
-	return nil
+	row := []types.Datum{types.Null, types.Null, types.Null}
+	if snap := t.CurrentSnapshot(); snap != nil {
+		row[0] = types.NewInt(snap.ID)
+		for i, k := range []string{"total-records", "total-data-files"} {
+			if n, err := strconv.ParseInt(snap.Summary[k], 10, 64); err == nil {
+				row[i+1] = types.NewInt(n)
+			}
+		}
+	}
+	return [][]types.Datum{row}, nil
+}
+
+// inBlock refuses what takes effect at once and what ROLLBACK could not undo.
+func inBlock(what string) error {
+	return sqlerr.New(sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
 }

@@ -190,6 +190,11 @@ func (r relations) spec(t *lake.Table, ref bind.TableRef, x suffix) (timetravel.
 	if w.Set || spec != (timetravel.Spec{}) || ref.Write {
 		if spec.Branch == "" && spec.Tag == "" {
 			spec.Branch = r.sessionBranch(t)
+			if b, _ := r.s.settings.get("lhsql.branch"); ref.Write && spec.Branch == "" && b != "" {
+				// Read at main it may be; what is meant for a candidate must not reach main.
+				return spec, sqlerr.New(sqlerr.UndefinedObject, "table %s has no branch %q, which the session writes (lhsql.branch)", t.Name.Table, b).
+					WithHint("ALTER TABLE %s CREATE BRANCH %s, or write to \"%s@main\".", t.Name.Table, b, t.Name.Table)
+			}
 		}
 		return spec, nil
 	}

@@ -135,6 +135,7 @@ var settingTable = append([]setting{
 
 	{name: "lhsql.as_of", doc: "Pins every table of the session to an instant, a snapshot's branch or a tag; empty: the present."},
 	{name: "lhsql.branch", doc: "The branch that the session reads and writes; empty: main."},
+	{name: "lhsql.wap_id", doc: "Tables with the property write.wap.enabled keep what the session writes aside under this id, until publish_changes; empty: off."},
 	{name: "lhsql.pruning", kind: boolSetting, value: "on", doc: "Skips files, row groups and pages that statistics prove irrelevant."},
 	{name: "lhsql.runtime_filters", kind: boolSetting, value: "on", doc: "Lets join keys found at run time prune the other side."},
 	{name: "lhsql.workers", kind: intSetting, value: "0", max: 1024, doc: "Goroutines per query; 0: one per processor."},
@@ -157,6 +158,7 @@ var settingIndex = func() map[string]*setting {
 var settingAliases = map[string]string{
 	"time zone":                  "timezone",
 	"spark.wap.branch":           "lhsql.branch",
+	"spark.wap.id":               "lhsql.wap_id",
 	"names":                      "client_encoding",
 	"session characteristics":    "default_transaction_isolation",
 	"spark.sql.session.timezone": "timezone",

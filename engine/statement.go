@@ -103,6 +103,12 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 		switch n := n.(type) {
 		case *ast.Explain:
 			st.columns = explainColumns(n)
+		case *ast.Procedure:
+			st.columns = procedureColumns(b.Call)
+		case *ast.AlterTable:
+			if len(n.Actions) == 1 && n.Actions[0].Op == "execute" && len(b.Alter) == 1 {
+				st.columns = procedureColumns(b.Alter[0].Call)
+			}
 		case *ast.Declare:
 			st.columns = nil
 		case *ast.Copy:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -119,6 +120,9 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 	if v, _ := s.settings.get("lhsql.write_isolation"); v == "snapshot" {
 		ch.Isolation = lake.SnapshotIsolation
 	}
+	if err := s.keepAside(&ch); err != nil {
+		return err
+	}
 	if s.tx.block {
 		return s.stage(ctx, n, ch)
 	}
@@ -127,6 +131,25 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 		return err
 	}
 	s.moved(n, t)
+	return nil
+}
+
+// keepAside makes rows a snapshot that waits for publish_changes, where the session has a WAP id
+// and the table takes part (write-audit-publish as Spark has it).
+func (s *Session) keepAside(ch *lake.Change) error {
+	id, _ := s.settings.get("lhsql.wap_id")
+	if id == "" || len(ch.Add)+len(ch.Remove) == 0 || ch.Base == nil || !strings.EqualFold(ch.Base.Properties()["write.wap.enabled"], "true") || ch.Summary["source-snapshot-id"] != "" {
+		return nil
+	}
+	if ch.Branch != "" {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "the session stages snapshots (lhsql.wap_id = %s): it cannot write to branch %q", id, ch.Branch)
+	}
+	ch.StageOnly = true
+	summary := map[string]string{"wap.id": id}
+	for k, v := range ch.Summary {
+		summary[k] = v
+	}
+	ch.Summary = summary
 	return nil
 }
 

@@ -640,6 +640,9 @@ func (w *write) overwrite(ctx context.Context, ch *lake.Change) error {
 	n := w.node
 	t := n.Target.Table
 	ch.Kind = lake.OverwritePartitions
+	if len(n.Static) == 0 {
+		ch.Summary = map[string]string{"replace-partitions": "true"}
+	}
 	in, err := w.replaced(ch.Add)
 	if err != nil {
 		return err

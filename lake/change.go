@@ -45,6 +45,9 @@ type Change struct {
 	// Edit changes metadata. It runs on each attempt, on the head's metadata, before files are
 	// applied; it must not keep the Edit.
 	Edit func(*Edit) error
+	// MovesRefs says that Edit makes, moves or drops branches or tags: in a transaction, rows
+	// cannot be written beside it, since it names snapshots of before.
+	MovesRefs bool
 
 	// Balance, if set, is checked before the commit (C10).
 	Balance *Balance

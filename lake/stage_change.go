@@ -26,6 +26,8 @@ type Staged struct {
 	Files   []string // data and delete files that the changes added
 	changes []Change
 	branch  string
+	// movedRefs: a change was of branches or tags.
+	movedRefs bool
 }
 
 // Stage adds a change to what is staged; s nil begins with c.Base.
@@ -37,7 +39,15 @@ func (s *Staged) Stage(ctx context.Context, c Change) (*Staged, error) {
 	if rows && s.wroteRows() && branchName(c.Branch) != s.branch {
 		return nil, errSeveralBranches(s.Base)
 	}
-	next := &Staged{Base: s.Base, Files: append([]string(nil), s.Files...), Scratch: append([]string(nil), s.Scratch...),
+	if s.movedRefs && rows || c.MovesRefs && s.wroteRows() {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write rows of table %s and move its branches or tags", s.Base.Name.Table).
+			WithHint("COMMIT between them.")
+	}
+	if c.StageOnly {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a transaction cannot stage a snapshot of table %s to be published later", s.Base.Name.Table).
+			WithHint("Write outside of a transaction block, or to a branch.")
+	}
+	next := &Staged{movedRefs: s.movedRefs || c.MovesRefs, Base: s.Base, Files: append([]string(nil), s.Files...), Scratch: append([]string(nil), s.Scratch...),
 		changes: append(append([]Change(nil), s.changes...), c), branch: s.branch}
 	if rows {
 		next.branch = branchName(c.Branch)

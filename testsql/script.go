@@ -11,6 +11,8 @@
 //	error SQLSTATE       the same where the message tells of file names: the code alone
 //	plan                 a query; expected: EXPLAIN's text
 //	setup                statements without an expected part
+//	let NAME             a query of one value; {NAME} stands for it in the steps below, also where
+//	                     it is seen: what differs from run to run, like a snapshot's id
 //	at INSTANT           commits of the steps below happen at the instant (RFC 3339)
 //	session NAME         the steps below run in the session of that name
 //	require WORD         skip the script where WORD is missing: golden
@@ -81,7 +83,7 @@ func readScript(path string) (*script, error) {
 		head = nil
 		switch st.verb {
 		case "session", "require", "shapes", "at":
-		case "exec", "returning", "query", "error", "plan", "setup":
+		case "exec", "returning", "query", "error", "plan", "setup", "let":
 			if err := st.read(next); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, st.line, err)
 			}
@@ -131,7 +133,7 @@ func (s *script) write() error {
 			continue
 		}
 		b.WriteString(st.sql + "\n")
-		if st.verb != "setup" {
+		if st.verb != "setup" && st.verb != "let" {
 			b.WriteString("----\n")
 			if st.want != "" {
 				b.WriteString(st.want + "\n")

@@ -96,6 +96,7 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 	}
 	defer eng.Close()
 	vars := strings.NewReplacer("{golden}", goldenDir(), "{dir}", dir, "{shape}", shape)
+	lets := map[string]string{} // value → {name}
 	sessions := map[string]*engine.Session{}
 	current := open(t, eng, sessions, "main")
 	for i := range s.steps {
@@ -122,12 +123,28 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 			continue
 		}
 		sql := vars.Replace(st.sql)
+		for v, name := range lets {
+			sql = strings.ReplaceAll(sql, name, v)
+		}
 		if st.verb == "plan" {
 			sql = "EXPLAIN " + sql
 		}
 		a := ask(ctx, current, sql)
+		if st.verb == "let" {
+			if a.err != nil || len(a.rows) != 1 {
+				t.Fatalf("%s:%d: %d rows, %v", path, st.line, len(a.rows), a.err)
+			}
+			lets[a.rows[0]] = "{" + st.args[0] + "}"
+			continue
+		}
+		named := func(got string) string {
+			for v, name := range lets {
+				got = strings.ReplaceAll(got, v, name)
+			}
+			return got
+		}
 		unordered := len(st.args) > 0 && st.args[0] == "unordered"
-		got := a.text(st.verb, unordered)
+		got := named(a.text(st.verb, unordered))
 		if st.verb == "error" && len(st.args) > 0 && a.err != nil {
 			got, _, _ = strings.Cut(got, " ")
 			st.want, st.has = st.args[0], true
@@ -148,7 +165,7 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 			t.Errorf("%s:%d: %s\n%s\n-- got:\n%s\n-- want:\n%s", path, st.line, st.verb, st.sql, got, st.want)
 		}
 		if st.verb == "query" && a.err == nil {
-			inModes(t, path, st, current, sql, got, unordered)
+			inModes(t, path, st, current, sql, a.text(st.verb, unordered), unordered)
 		}
 	}
 	return changed
