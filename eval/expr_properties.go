@@ -78,6 +78,44 @@ func dependsOnSession(t types.Type) bool {
 	return !textual(t)
 }
 
+// CannotFail tells whether no value can make e raise an error.
+func CannotFail(e plan.Expr) bool {
+	ok := true
+	plan.WalkExpr(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Call:
+			ok = ok && funcOf(x.Func).Total
+		case *plan.Cast:
+			from, to := x.X.Type(), x.Typ
+			ok = ok && (relabels(from, to) || widens(from, to))
+		case *plan.Subquery:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// widens tells whether every value of from is one of to.
+func widens(from, to types.Type) bool {
+	rank := func(t types.Type) int {
+		switch t.Kind {
+		case types.Int2:
+			return 1
+		case types.Int4:
+			return 2
+		case types.Int8:
+			return 3
+		case types.Numeric:
+			if !t.Fixed {
+				return 4
+			}
+		}
+		return 0
+	}
+	return rank(from) > 0 && rank(to) >= rank(from)
+}
+
 // RejectsNulls tells whether the predicate e cannot be true in a row where all columns ids are
 // NULL: then an outer join below it may become an inner one.
 func RejectsNulls(e plan.Expr, ids map[plan.ColID]bool) bool {

@@ -19,6 +19,7 @@ type apply struct {
 	left    vec.Source
 	c       *eval.Ctx
 	on      *eval.Program
+	guard   *eval.Program
 	outer   []int // left columns that the right side refers to
 	columns []plan.Column
 	enc     *keyEncoder
@@ -28,6 +29,8 @@ type apply struct {
 	mem     *memory
 
 	in    *vec.Batch
+	takes []bool    // by row: passes the guard; nil: all do
+	none  *rowStore // the right side of those that do not
 	row   int
 	right *rowStore // the current row's
 	part  int
@@ -49,6 +52,13 @@ func newApply(env *Env, n *plan.Apply, left vec.Source) (*apply, error) {
 		if a.on, err = eval.Compile(n.On, append(append([]plan.Column(nil), lc...), rc...)); err != nil {
 			return nil, err
 		}
+	}
+	if n.Guard != nil {
+		var err error
+		if a.guard, err = eval.Compile(n.Guard, lc); err != nil {
+			return nil, err
+		}
+		a.none = newRowStore(a.innerTypes, nil)
 	}
 	a.outer = outerColumns(n.Right, lc)
 	keys := make([]keyColumn, len(a.outer))
@@ -94,13 +104,19 @@ func (a *apply) Next(ctx context.Context) (*vec.Batch, error) {
 				return nil, err
 			}
 			a.in, a.row = b, 0
+			if err := a.admit(); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if err := canceled(ctx); err != nil {
 			return nil, err
 		}
 		var err error
-		if a.right, err = a.run(ctx, int(selection(a.in)[a.row])); err != nil {
+		r := int(selection(a.in)[a.row])
+		if a.takes != nil && !a.takes[r] {
+			a.right = a.none
+		} else if a.right, err = a.run(ctx, r); err != nil {
 			return nil, err
 		}
 		a.part, a.match, a.null = 0, false, false
@@ -111,6 +127,23 @@ func (a *apply) Next(ctx context.Context) (*vec.Batch, error) {
 	}
 	a.out.Rows = a.n
 	return &a.out, nil
+}
+
+// admit tests which rows of the left batch pass the guard.
+func (a *apply) admit() error {
+	if a.guard == nil {
+		return nil
+	}
+	var err error
+	if a.pass, err = a.guard.Select(a.c, a.in, a.pass); err != nil {
+		return err
+	}
+	a.takes = grown(a.takes, a.in.Rows)
+	clear(a.takes)
+	for _, r := range a.pass {
+		a.takes[r] = true
+	}
+	return nil
 }
 
 // run gives the right side's rows for left row r.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -20,6 +21,14 @@ func buildJoin(env, outer *Env, n *plan.Join, need columnSet) ([]vec.Source, err
 	if err != nil {
 		return nil, err
 	}
+	var guards []*guardedJoin
+	if n.Guard != nil {
+		invariant.Check(!n.BuildLeft && (n.Kind == plan.LeftJoin || n.Kind == plan.SingleJoin || n.Kind == plan.MarkJoin),
+			"a guard on a join of kind %d that builds its left side: %v", n.Kind, n.BuildLeft)
+		if guards, left, err = guardJoin(env, n, left); err != nil {
+			return nil, err
+		}
+	}
 	sides := newJoinSides(n.Kind, n.BuildLeft, columnTypes(lc), columnTypes(rc))
 	in, out := right, left
 	inCols, outCols := rc, lc
@@ -36,7 +45,7 @@ func buildJoin(env, outer *Env, n *plan.Join, need columnSet) ([]vec.Source, err
 				return nil, err
 			}
 		}
-		return j.streams(), nil
+		return over(guards, j.streams()), nil
 	}
 	// Keys are hashed on the way in: their columns are kept for others only.
 	kept := need.with(condition(n.Rest))
@@ -65,7 +74,7 @@ func buildJoin(env, outer *Env, n *plan.Join, need columnSet) ([]vec.Source, err
 			return nil, err
 		}
 	}
-	return j.streams(), nil
+	return over(guards, j.streams()), nil
 }
 
 // condition is the columns of a condition, which may be nil.

@@ -200,6 +200,9 @@ type Join struct {
 	NullSafe            []bool
 	Rest                Expr
 	Filters             []*RuntimeFilter // one per key or nil, given to scans on the probe side
+	// Guard is over Left's columns; nil: TRUE. Right must not run before a left row passes it.
+	// On already keeps partners from rows that do not.
+	Guard Expr
 }
 
 // Apply evaluates Right once per row of Left, whose columns Right may reference. The
@@ -209,6 +212,9 @@ type Apply struct {
 	Left, Right Node
 	On          Expr
 	Mark        Column
+	// Guard is over Left's columns; nil: TRUE. For a row that does not pass it Right is not
+	// evaluated and has no rows: what stands in an arm of CASE that is not taken cannot fail.
+	Guard Expr
 }
 
 // SortKey is one ORDER BY item.

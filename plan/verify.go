@@ -154,9 +154,9 @@ func predicates(n Node) []Expr {
 	case *Filter:
 		return []Expr{n.Pred}
 	case *Join:
-		return []Expr{n.On, n.Rest}
+		return []Expr{n.On, n.Rest, n.Guard}
 	case *Apply:
-		return []Expr{n.On}
+		return []Expr{n.On, n.Guard}
 	}
 	return nil
 }

@@ -225,12 +225,12 @@ func MapNodeExprs(n Node, f func(Expr) Expr) Node {
 		return &m
 	case *Join:
 		m := *n
-		m.On, m.Rest = g(n.On), g(n.Rest)
+		m.On, m.Rest, m.Guard = g(n.On), g(n.Rest), g(n.Guard)
 		m.LeftKeys, m.RightKeys = list(n.LeftKeys), list(n.RightKeys)
 		return &m
 	case *Apply:
 		m := *n
-		m.On = g(n.On)
+		m.On, m.Guard = g(n.On), g(n.Guard)
 		return &m
 	case *Aggregate:
 		m := *n

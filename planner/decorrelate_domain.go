@@ -32,24 +32,39 @@ func (d *decorrelator) domain(a *plan.Apply, outer plan.ColSet) (plan.Node, bool
 		}
 	}
 	u := &domain{env: d.env, corr: corr, set: plan.SetOf(corr)}
-	u.left, u.from = origin(a.Left, corr)
+	if a.Guard == nil {
+		u.left, u.from = origin(a.Left, corr)
+	} else {
+		// D must have no value that only rows have which do not pass.
+		u.left, u.from, u.strict = filter(a.Left, a.Guard), corr, true
+	}
 	right, m, ok := u.push(a.Right)
 	if !ok {
 		return nil, false
 	}
-	terms := []plan.Expr{a.On}
+	terms := []plan.Expr{a.Guard, a.On}
 	for _, c := range corr {
 		terms = append(terms, notDistinct(plan.ColOf(c), plan.ColOf(m[c.ID])))
 	}
 	return &plan.Join{Kind: a.Kind, Left: a.Left, Right: right, On: plan.AndOf(terms...), Mark: a.Mark}, true
 }
 
+// guardedDomain is way 3 for a right side that may fail: it is evaluated only beside values of D,
+// hence not where a part of it stands below the join with D.
+func (d *decorrelator) guardedDomain(a *plan.Apply, outer plan.ColSet) (plan.Node, bool) {
+	if mayFail(a.Left) {
+		return nil, false // D repeats it
+	}
+	return d.domain(a, outer)
+}
+
 type domain struct {
-	env  *Env
-	left plan.Node     // where D's values come from
-	from []plan.Column // corr as left has it
-	corr []plan.Column
-	set  plan.ColSet
+	strict bool // nothing that may fail may leave D behind
+	env    *Env
+	left   plan.Node     // where D's values come from
+	from   []plan.Column // corr as left has it
+	corr   []plan.Column
+	set    plan.ColSet
 }
 
 // origin finds, below n, a simpler relation whose columns from hold at least the values that
@@ -163,13 +178,16 @@ func (u *domain) named(m columns) []plan.Named {
 // the outer columns beside each row.
 func (u *domain) push(n plan.Node) (plan.Node, columns, bool) {
 	if !plan.Free(n).Intersects(u.set) {
+		if u.strict && mayFail(n) {
+			return nil, nil, false
+		}
 		dom, m := u.make()
 		return &plan.Join{Kind: plan.InnerJoin, Left: dom, Right: n}, m, true
 	}
 	switch n := n.(type) {
 	case *plan.Filter:
 		in, m, ok := u.push(n.Input)
-		if !ok {
+		if !ok || u.strict && u.sinks(n.Pred) {
 			return nil, nil, false
 		}
 		return filter(in, m.replace(n.Pred)), m, true
@@ -221,6 +239,16 @@ func (u *domain) push(n plan.Node) (plan.Node, columns, bool) {
 		return u.values(n)
 	}
 	return nil, nil, false
+}
+
+// sinks tells whether a term of pred may fail and, reading nothing of D, may be tested below.
+func (u *domain) sinks(pred plan.Expr) bool {
+	for _, t := range plan.Conjuncts(pred) {
+		if exprMayFail(t) && !plan.ExprCols(t).Intersects(u.set) {
+			return true
+		}
+	}
+	return false
 }
 
 // aggregate groups by the copies too. Without groups of its own it makes a row for every row
@@ -383,6 +411,9 @@ func compareInt(c plan.Column, op string, v int64) plan.Expr {
 // case: it makes rows for each row of D, partner or not.
 func (u *domain) join(n *plan.Join) (plan.Node, columns, bool) {
 	n = leftward(n)
+	if u.strict && (mayFail(n) || u.sinks(n.On)) {
+		return nil, nil, false
+	}
 	l, r := plan.Free(n.Left).Intersects(u.set), plan.Free(n.Right).Intersects(u.set)
 	m := *n
 	switch n.Kind {
@@ -400,7 +431,7 @@ func (u *domain) join(n *plan.Join) (plan.Node, columns, bool) {
 	if !ok {
 		return nil, nil, false
 	}
-	m.Left, m.On = left, lm.replace(n.On)
+	m.Left, m.On, m.Guard = left, lm.replace(n.On), lm.replace(n.Guard)
 	if !r {
 		return &m, lm, true
 	}

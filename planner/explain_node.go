@@ -79,6 +79,9 @@ func (x *explainer) describe(b *box, n plan.Node) {
 		x.join(b, n)
 	case *plan.Apply:
 		b.is("Apply " + strings.TrimSpace(joinNames[n.Kind]))
+		if n.Guard != nil {
+			b.add("Guard", x.expr(n.Guard))
+		}
 		if n.On != nil {
 			b.add("Join Filter", x.expr(n.On))
 		}
@@ -314,6 +317,9 @@ func (x *explainer) join(b *box, n *plan.Join) {
 	}
 	if n.Rest != nil {
 		b.add("Join Filter", x.expr(n.Rest))
+	}
+	if n.Guard != nil {
+		b.add("Guard", x.expr(n.Guard))
 	}
 	if n.BuildLeft {
 		b.add("Build", "left")

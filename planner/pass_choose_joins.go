@@ -83,7 +83,7 @@ func joinKey(t plan.Expr, l, r plan.ColSet) (a, b plan.Expr, safe, ok bool) {
 // the right side always.
 func buildLeft(j *plan.Join, est *estimator) bool {
 	l, r := max(1, est.of(j.Left)), max(1, est.of(j.Right))
-	if j.Method != plan.HashJoin {
+	if j.Method != plan.HashJoin || j.Guard != nil {
 		return false
 	}
 	switch j.Kind {

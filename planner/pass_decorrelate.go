@@ -34,12 +34,64 @@ func (d *decorrelator) apply(a *plan.Apply) plan.Node {
 	}
 	outer := plan.SetOf(a.Left.Columns())
 	if !plan.Free(a.Right).Intersects(outer) {
-		return &plan.Join{Kind: a.Kind, Left: a.Left, Right: a.Right, On: a.On, Mark: a.Mark}
+		return uncorrelated(a)
 	}
 	a = existential(a)
 	if !plan.Free(a.Right).Intersects(outer) {
-		return &plan.Join{Kind: a.Kind, Left: a.Left, Right: a.Right, On: a.On, Mark: a.Mark}
+		return uncorrelated(a)
 	}
+	if a.Guard == nil {
+		return d.correlated(a, outer)
+	}
+	if mayFail(a.Right) {
+		return d.guarded(a, outer)
+	}
+	b := *a
+	b.Guard = nil
+	if a.Kind == plan.SingleJoin {
+		b.On = plan.AndOf(a.Guard, a.On)
+	}
+	n := d.correlated(&b, outer)
+	if n == plan.Node(&b) {
+		return a
+	}
+	return n
+}
+
+// uncorrelated is a join. With a guard it runs its right side for the first row that passes.
+func uncorrelated(a *plan.Apply) plan.Node {
+	j := &plan.Join{Kind: a.Kind, Left: a.Left, Right: a.Right, On: a.On, Mark: a.Mark}
+	if a.Guard == nil {
+		return j
+	}
+	if a.Kind == plan.SingleJoin { // a second partner is an error
+		j.On = plan.AndOf(a.Guard, a.On)
+	}
+	if mayFail(a.Right) {
+		j.Guard = a.Guard
+		j.On = plan.AndOf(a.Guard, a.On)
+	}
+	return j
+}
+
+// guarded decorrelates an Apply whose right side may fail and is to be evaluated for the rows
+// that pass the guard, and no others.
+func (d *decorrelator) guarded(a *plan.Apply, outer plan.ColSet) plan.Node {
+	b := *a
+	b.Guard, b.On = nil, plan.AndOf(a.Guard, a.On)
+	if p, ok := a.Right.(*plan.Project); ok && !mayFail(p.Input) {
+		if n, ok := d.projected(&b, outer); ok {
+			return n // which computes the projection for rows that found a partner
+		}
+	}
+	if n, ok := d.guardedDomain(a, outer); ok {
+		return n
+	}
+	return a
+}
+
+// correlated tries the ways in turn; what none can do is a itself.
+func (d *decorrelator) correlated(a *plan.Apply, outer plan.ColSet) plan.Node {
 	if n, ok := d.scalarAggregate(a, outer); ok {
 		return n
 	}
@@ -78,7 +130,7 @@ func existential(a *plan.Apply) *plan.Apply {
 		case *plan.Project:
 			m := map[plan.ColID]plan.Expr{}
 			for _, e := range r.Exprs {
-				if plan.IsVolatile(e.Expr) {
+				if plan.IsVolatile(e.Expr) || a.Guard != nil && exprMayFail(e.Expr) {
 					return &b
 				}
 				m[e.Col.ID] = e.Expr

@@ -61,6 +61,7 @@ func rejectJoin(n *plan.Join, rejected plan.ColSet) plan.Node {
 	l, r := plan.SetOf(n.Left.Columns()), plan.SetOf(n.Right.Columns())
 	byLeft, byRight := rejected.Intersects(l), rejected.Intersects(r)
 	switch {
+	case n.Guard != nil: // an inner join may be reordered, and its right side run at once
 	case n.Kind == plan.LeftJoin && byRight, n.Kind == plan.RightJoin && byLeft,
 		n.Kind == plan.FullJoin && byLeft && byRight:
 		m.Kind = plan.InnerJoin

@@ -51,7 +51,7 @@ func (u *unnester) unnest(n plan.Node) (plan.Node, error) {
 		// LATERAL with a condition: the condition moves into the right side, where its
 		// subqueries become Applies in turn.
 		right, err := u.filter(n.Right, n.On)
-		return &plan.Apply{Kind: n.Kind, Left: n.Left, Right: withColumns(right, n.Right.Columns()), Mark: n.Mark}, err
+		return &plan.Apply{Kind: n.Kind, Left: n.Left, Right: withColumns(right, n.Right.Columns()), Mark: n.Mark, Guard: n.Guard}, err
 	case *plan.Values:
 		return u.values(n)
 	case *plan.FuncScan:
@@ -74,7 +74,7 @@ func (u *unnester) extractAll(in plan.Node, n plan.Node) (plan.Node, plan.Node, 
 		if err != nil || !plan.HasSubquery(e) {
 			return e
 		}
-		in, e, err = u.extract(in, e)
+		in, e, err = u.extract(in, e, nil)
 		return e
 	})
 	return in, m, err
@@ -82,7 +82,7 @@ func (u *unnester) extractAll(in plan.Node, n plan.Node) (plan.Node, plan.Node, 
 
 // filter builds σ(pred)(in). Terms without subqueries go first: they are cheaper.
 func (u *unnester) filter(in plan.Node, pred plan.Expr) (plan.Node, error) {
-	var plain, nested, rest []plan.Expr
+	var plain, nested []plan.Expr
 	for _, c := range plan.Conjuncts(pred) {
 		if plan.HasSubquery(c) {
 			nested = append(nested, c)
@@ -100,12 +100,12 @@ func (u *unnester) filter(in plan.Node, pred plan.Expr) (plan.Node, error) {
 			in = out
 			continue
 		}
-		if in, c, err = u.extract(in, c); err != nil {
+		if in, c, err = u.extract(in, c, nil); err != nil {
 			return nil, err
 		}
-		rest = append(rest, c)
+		in = filter(in, c)
 	}
-	return filter(in, plan.AndOf(rest...)), nil
+	return in, nil
 }
 
 // semi handles the terms that are semi and anti joins by themselves.
@@ -185,26 +185,9 @@ func anyTest(s *plan.Subquery, p plan.Node) plan.Expr {
 	return plan.AndOf(terms...)
 }
 
-// extract replaces the subqueries inside e by columns that Applies on top of in make.
-func (u *unnester) extract(in plan.Node, e plan.Expr) (plan.Node, plan.Expr, error) {
-	var err error
-	e = plan.MapExpr(e, func(x plan.Expr) plan.Expr {
-		s, ok := x.(*plan.Subquery)
-		if !ok || err != nil {
-			return x
-		}
-		var p plan.Node
-		if p, err = u.node(s.Plan); err != nil {
-			return x
-		}
-		in, x, err = u.value(in, s, p)
-		return x
-	})
-	return in, e, err
-}
-
-// value makes one subquery, with its plan p unnested, a column.
-func (u *unnester) value(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node, plan.Expr, error) {
+// value makes one subquery, with its plan p unnested, a column. It is read only in rows that
+// pass guard.
+func (u *unnester) value(in plan.Node, s *plan.Subquery, p plan.Node, guard plan.Expr) (plan.Node, plan.Expr, error) {
 	switch s.Kind {
 	case plan.ScalarSubquery:
 		col := p.Columns()[0]
@@ -215,7 +198,7 @@ func (u *unnester) value(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node
 		if atMostOneRow(p) {
 			kind = plan.LeftJoin
 		}
-		return &plan.Apply{Kind: kind, Left: in, Right: p}, plan.ColOf(col), nil
+		return &plan.Apply{Kind: kind, Left: in, Right: p, Guard: guard}, plan.ColOf(col), nil
 	case plan.ExistsSubquery:
 		mark := u.env.column("exists", types.T(types.Bool))
 		if len(plan.Free(p)) == 0 {
@@ -223,23 +206,23 @@ func (u *unnester) value(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node
 		}
 		// A mark is NULL where a pulled-up condition is NULL; EXISTS never is.
 		e := &plan.Coalesce{Args: []plan.Expr{plan.ColOf(mark), plan.False()}, Typ: mark.Type}
-		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, Mark: mark}, e, nil
+		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, Mark: mark, Guard: guard}, e, nil
 	case plan.AnySubquery:
 		mark := u.env.column("any", types.T(types.Bool))
-		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, On: anyTest(s, p), Mark: mark}, plan.ColOf(mark), nil
+		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, On: anyTest(s, p), Mark: mark, Guard: guard}, plan.ColOf(mark), nil
 	case plan.AllSubquery:
 		// x op ALL q  =  NOT (NOT (x op c) ANY), NULLs included.
 		mark := u.env.column("all", types.T(types.Bool))
 		on := simplifyNot(&plan.Not{X: anyTest(s, p)})
-		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, On: on, Mark: mark}, &plan.Not{X: plan.ColOf(mark)}, nil
+		return &plan.Apply{Kind: plan.MarkJoin, Left: in, Right: p, On: on, Mark: mark, Guard: guard}, &plan.Not{X: plan.ColOf(mark)}, nil
 	case plan.ArraySubquery:
-		return u.array(in, s, p)
+		return u.array(in, s, p, guard)
 	}
 	return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "this form of subquery is not supported")
 }
 
 // array is ARRAY(q): array_agg in q's order. An empty q gives an empty array, not NULL.
-func (u *unnester) array(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node, plan.Expr, error) {
+func (u *unnester) array(in plan.Node, s *plan.Subquery, p plan.Node, guard plan.Expr) (plan.Node, plan.Expr, error) {
 	col := p.Columns()[0]
 	r, err := eval.ResolveFunction("array_agg", []types.Type{col.Type}, false)
 	if err != nil {
@@ -260,7 +243,7 @@ func (u *unnester) array(in plan.Node, s *plan.Subquery, p plan.Node) (plan.Node
 		Func: r.Func, Args: []plan.Expr{castTo(plan.ColOf(col), r.Args[0])}, OrderBy: order, Out: out}}}
 	none := &plan.Const{Value: types.NewList(nil), Typ: s.Typ}
 	e := &plan.Coalesce{Args: []plan.Expr{plan.ColOf(out), none}, Typ: s.Typ}
-	return &plan.Apply{Kind: plan.LeftJoin, Left: in, Right: agg}, e, nil
+	return &plan.Apply{Kind: plan.LeftJoin, Left: in, Right: agg, Guard: guard}, e, nil
 }
 
 // keyColumns computes sort keys as columns, and makes the keys read those.
@@ -292,9 +275,9 @@ func (u *unnester) join(n *plan.Join) (plan.Node, error) {
 			var err error
 			switch {
 			case !used.Intersects(l):
-				m.Right, c, err = u.extract(m.Right, c)
+				m.Right, c, err = u.extract(m.Right, c, nil)
 			case !used.Intersects(r):
-				m.Left, c, err = u.extract(m.Left, c)
+				m.Left, c, err = u.extract(m.Left, c, nil)
 			default:
 				return u.lateral(n)
 			}
