@@ -15,11 +15,7 @@ import (
 
 // explainColumns is EXPLAIN's one column.
 func explainColumns(n *ast.Explain) []ResultColumn {
-	t := types.T(types.Text)
-	if n.Format == "json" {
-		t = types.T(types.JSON)
-	}
-	return []ResultColumn{{Name: "QUERY PLAN", Type: t}}
+	return []ResultColumn{{Name: "QUERY PLAN", Type: explainType(n.Format)}}
 }
 
 // explain plans a query, with ANALYZE runs it to the end, and says what was decided.
@@ -76,8 +72,11 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 		}
 		o.Analyze = analyzeInfo(node, x.Analyze, time.Since(start))
 	}
-	if n.Format == "json" {
+	if n.Format != "" && n.Format != "text" {
 		text, err := planner.ExplainJSON(node, o)
+		if err == nil && n.Format != "json" {
+			text, err = explainAs(n.Format, text)
+		}
 		if err != nil {
 			return err
 		}

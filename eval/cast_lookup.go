@@ -80,6 +80,9 @@ func castContext(from, to types.Type) (ctx plan.CastContext, ok bool) {
 	case from.Kind == types.Int2Vector && to.Kind == types.Array && to.Elem().Kind == types.Int2,
 		from.Kind == types.OidVector && to.Kind == types.Array && to.Elem().Kind == types.Oid:
 		return plan.Implicit, true
+	case (from.Kind == types.Int2Vector || from.Kind == types.OidVector) && to.Kind == types.Array:
+		// Both are arrays of one dimension, and cast to others as their elements do.
+		return castContext(vec.ListChild(from), to.Elem())
 	case from.Kind == to.Kind:
 		return plan.Implicit, true
 	}

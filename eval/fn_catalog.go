@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"math"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -85,6 +86,8 @@ func privileges() {
 	}
 }
 
+const frozenXID = 2
+
 // catalogFunctions declares what tools ask of a catalog's objects. The session answers; without
 // an answer it is NULL, as for an object that is not there, or what a system without the
 // feature would say.
@@ -138,7 +141,10 @@ func catalogFunctions() {
 	null("txid_current_if_assigned", tInt8)
 	null("pg_last_xact_replay_timestamp", tTimestampTZ)
 	null("pg_stat_get_last_analyze_time", tTimestampTZ, oid)
-	value("txid_current", tInt8, zero)
+	// Rows have no transaction ids: xmin is PostgreSQL's "frozen", and so is the current id, so
+	// that who compares their ages to learn what changed sees everything as new.
+	value("txid_current", tInt8, types.NewInt(frozenXID))
+	value("age", tInt4, types.NewInt(math.MaxInt32), types.Xid)
 	value("pg_stat_get_numscans", tInt8, zero, oid)
 	value("pg_stat_get_live_tuples", tInt8, zero, oid)
 	for _, fn := range []string{"pg_relation_size", "pg_total_relation_size", "pg_table_size", "pg_indexes_size"} {
@@ -169,6 +175,7 @@ func catalogFunctions() {
 		vol("pg_terminate_backend", sig(i4, i8), tBool, asked("pg_terminate_backend", no)),
 		vol("pg_notify", sig(text, text), tVoid, asked("pg_notify", none)),
 		vol("pg_stat_clear_snapshot", nil, tVoid, asked("pg_stat_clear_snapshot", none)),
+		stable("pg_available_extension_versions", nil, extensionVersion, SetKernel(func(*Ctx, []types.Datum, func(types.Datum) error) error { return nil })),
 		imm("_pg_expandarray", []types.Type{tAnyArray}, tRecord, SetKernel(expandArray)).returns(func(args []types.Type) (types.Type, error) {
 			elem, err := elementType(args)
 			return types.StructOf(types.Field{Name: "x", Type: elem}, types.Field{Name: "n", Type: tInt4}), err
@@ -194,6 +201,13 @@ func catalogFunctions() {
 	}
 	Register(vol("pg_advisory_unlock_all", nil, tVoid, asked("pg_advisory_unlock_all", none)))
 }
+
+// extensionVersion is a row of pg_available_extension_versions; there are none to install.
+var extensionVersion = types.StructOf(
+	types.Field{Name: "name", Type: tName}, types.Field{Name: "version", Type: tText},
+	types.Field{Name: "superuser", Type: tBool}, types.Field{Name: "trusted", Type: tBool},
+	types.Field{Name: "relocatable", Type: tBool}, types.Field{Name: "schema", Type: tName},
+	types.Field{Name: "requires", Type: types.ArrayOf(tName)}, types.Field{Name: "comment", Type: tText})
 
 // expandArray is information_schema._pg_expandarray: elements with their numbers.
 func expandArray(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {

@@ -13,8 +13,5 @@ func init() {
 		stable("pg_partition_ancestors", sig(types.Regclass), types.T(types.Regclass), none),
 		stable("pg_partition_root", sig(types.Regclass), types.T(types.Regclass), asked("pg_partition_root", types.Null)),
 		stable("pg_describe_object", sig(types.Oid, types.Oid, types.Int4), tText, asked("pg_describe_object", types.Null)),
-		stable("pg_index_column_has_property", sig(types.Regclass, types.Int4, types.Text), tBool, asked("pg_index_column_has_property", types.Null)),
-		stable("pg_index_has_property", sig(types.Regclass, types.Text), tBool, asked("pg_index_has_property", types.Null)),
-		stable("pg_indexam_has_property", sig(types.Oid, types.Text), tBool, asked("pg_indexam_has_property", types.Null)),
 	)
 }

@@ -46,7 +46,7 @@ func init() {
 			}
 			return s.BackendPID(), nil
 		})),
-		stable("version", nil, tText, asked("version", types.NewStr("PostgreSQL 15.0 (lhsql)"))),
+		stable("version", nil, tText, asked("version", types.NewStr("PostgreSQL 15.18 (lhsql)"))),
 		stable("pg_typeof", sig(types.Any), types.T(types.Regtype), typed(func(_ *Ctx, _ []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
 			return types.NewInt(int64(t[0].OID())), nil
 		})).nonStrict(),

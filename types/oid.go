@@ -54,6 +54,48 @@ var pgTypes = []pgType{
 	{Regrole, 4096, 4097, "regrole", 4},
 }
 
+// asTexts are types of PostgreSQL that its catalogs' columns have and no value here needs: they
+// hold text, and outside show as themselves. The first is text itself.
+var asTexts = []pgType{
+	{Text, 25, 1009, "text", -1},
+	{Text, 142, 143, "xml", -1},
+	{Text, 194, 0, "pg_node_tree", -1},
+	{Text, 869, 1041, "inet", -1},
+	{Text, 1033, 1034, "aclitem", 12},
+	{Text, 2277, 0, "anyarray", -1},
+	{Text, 3220, 3221, "pg_lsn", 8},
+	{Text, 3361, 0, "pg_ndistinct", -1},
+	{Text, 3402, 0, "pg_dependencies", -1},
+	{Text, 5017, 0, "pg_mcv_list", -1},
+	{Text, 10029, 10028, "pg_statistic", -1},
+}
+
+// TextAs is text that shows outside as PostgreSQL's type of the name: for columns of catalogs.
+func TextAs(name string) (Type, bool) {
+	for i := range asTexts {
+		if asTexts[i].name == name {
+			return Type{Kind: Text, Prec: int16(i)}, true
+		}
+	}
+	return Type{}, false
+}
+
+// asText is what a Text type shows as.
+func (t Type) asText() *pgType {
+	if i := int(t.Prec); i > 0 && i < len(asTexts) {
+		return &asTexts[i]
+	}
+	return &asTexts[0]
+}
+
+// outside is the row of pg_type that a type which is no array shows as; nil for none.
+func (t Type) outside() *pgType {
+	if t.Kind == Text {
+		return t.asText()
+	}
+	return pgByKind[wireKind(t.Kind)]
+}
+
 var (
 	pgByKind = map[Kind]*pgType{}
 	pgByOID  = map[uint32]*pgType{}
@@ -92,7 +134,7 @@ func (t Type) OID() uint32 {
 			return e.OID() // PostgreSQL's arrays of any dimension share one type
 		} else if e.Kind == Struct || e.Kind == Map {
 			return 3807
-		} else if p := pgByKind[wireKind(e.Kind)]; p != nil {
+		} else if p := e.outside(); p != nil {
 			if p.array == 0 {
 				return 1009
 			}
@@ -100,7 +142,7 @@ func (t Type) OID() uint32 {
 		}
 		return 0
 	}
-	if p := pgByKind[wireKind(t.Kind)]; p != nil {
+	if p := t.outside(); p != nil {
 		return p.oid
 	}
 	return 0
@@ -111,7 +153,7 @@ func (t Type) TypLen() int16 {
 	if t.Kind == Struct || t.Kind == Array {
 		return -1
 	}
-	if p := pgByKind[wireKind(t.Kind)]; p != nil {
+	if p := t.outside(); p != nil {
 		return p.len
 	}
 	return -1
@@ -156,7 +198,7 @@ func (t Type) PGName() string {
 	if t.Kind == Struct {
 		return "jsonb"
 	}
-	if p := pgByKind[wireKind(t.Kind)]; p != nil {
+	if p := t.outside(); p != nil {
 		return p.name
 	}
 	return "unknown"

@@ -76,6 +76,7 @@ type Type struct {
 	// upper bound. Without Fixed, a Numeric's scale is each value's own.
 	// For Varchar, Bpchar: Prec is the length limit in characters (0: none).
 	// For Bytea: Prec is the length of an Iceberg fixed (0: binary).
+	// For Text: Prec names the type that a catalog's column has outside (TextAs; 0: text).
 	// For Time, Timestamp…: unused; the precision is µs (ns for the NS kinds).
 	Prec, Scale int16
 	Fixed       bool
@@ -237,6 +238,8 @@ var kindNames = [numKinds]string{
 // String spells t as PostgreSQL's format_type does, with parameters where declared.
 func (t Type) String() string {
 	switch t.Kind {
+	case Text:
+		return t.asText().name
 	case Array:
 		return t.Elem().String() + "[]"
 	case Map:

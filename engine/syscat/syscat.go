@@ -118,15 +118,17 @@ var defs = sync.OnceValue(func() map[string]*def {
 	return m
 })
 
-// columnType is the type of a system column; PostgreSQL's internal ones show as text.
+// columnType is the type of a system column; PostgreSQL's internal ones are text that shows as
+// themselves.
 func columnType(name string) types.Type {
 	if elem, ok := strings.CutPrefix(name, "_"); ok {
 		return types.ArrayOf(columnType(elem))
 	}
-	if t, ok := types.FromPGName(name); ok && t.Kind != types.AnyArray {
+	if t, ok := types.TextAs(name); ok {
 		return t
 	}
-	return types.T(types.Text)
+	t, _ := types.FromPGName(name)
+	return t
 }
 
 // Virtual is a system table; it implements plan.VirtualTable and plan.ColumnTable.

@@ -73,11 +73,12 @@ func (p *stmtParser) explainOption(e *ast.Explain) {
 	case "costs", "buffers", "timing", "summary", "settings", "wal", "generic_plan", "memory":
 		value = map[bool]string{true: "on", false: "off"}[on()]
 	case "format":
-		if value != "text" && value != "json" {
-			p.fail(sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", value).
-				At(pos).WithHint("The formats are text and json."))
+		switch value {
+		case "text", "json", "xml", "yaml":
+			e.Format = value
+		default:
+			p.failAt(pos, sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", value)
 		}
-		e.Format = value
 	case "serialize":
 	default:
 		p.failAt(pos, sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", name)

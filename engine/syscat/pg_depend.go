@@ -1,0 +1,29 @@
+package syscat
+
+import "context"
+
+func init() {
+	makers["pg_catalog.pg_depend"] = pgDepend
+}
+
+// OIDs of catalogs that pg_depend names.
+const (
+	pgClassOID      = 1259
+	pgConstraintOID = 2606
+)
+
+// pgDepend says what the keys that identifier fields show as hang on, as PostgreSQL does: the
+// constraint on its columns, the index on the constraint.
+func pgDepend(ctx context.Context, q *query) error {
+	return q.keys(ctx, "", "", "", func(it item, _ *Relation, cols []int) error {
+		con := constraintOID(q.host.Database(), it)
+		for _, c := range cols {
+			if err := q.row("classid", pgConstraintOID, "objid", con, "objsubid", 0,
+				"refclassid", pgClassOID, "refobjid", it.oid, "refobjsubid", c, "deptype", "a"); err != nil {
+				return err
+			}
+		}
+		return q.row("classid", pgClassOID, "objid", it.key, "objsubid", 0,
+			"refclassid", pgConstraintOID, "refobjid", con, "refobjsubid", 0, "deptype", "i")
+	})
+}
