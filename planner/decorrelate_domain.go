@@ -46,7 +46,7 @@ func (d *decorrelator) domain(a *plan.Apply, outer plan.ColSet) (plan.Node, bool
 	for _, c := range corr {
 		terms = append(terms, notDistinct(plan.ColOf(c), plan.ColOf(m[c.ID])))
 	}
-	return &plan.Join{Kind: a.Kind, Left: a.Left, Right: right, On: plan.AndOf(terms...), Mark: a.Mark}, true
+	return &plan.Join{Kind: a.Kind, Left: a.Left, Right: right, On: plan.AndOf(terms...), Mark: a.Mark, Guard: costly(a)}, true
 }
 
 // guardedDomain is way 3 for a right side that may fail: it is evaluated only beside values of D,

@@ -47,7 +47,7 @@ func (d *decorrelator) apply(a *plan.Apply) plan.Node {
 		return d.guarded(a, outer)
 	}
 	b := *a
-	b.Guard = nil
+	b.Guard = costly(a)
 	if a.Kind == plan.SingleJoin {
 		b.On = plan.AndOf(a.Guard, a.On)
 	}
@@ -56,6 +56,20 @@ func (d *decorrelator) apply(a *plan.Apply) plan.Node {
 		return a
 	}
 	return n
+}
+
+// costly gives the guard of a right side that is worth sparing even if it cannot fail: a system
+// catalog loads the metadata of every table.
+func costly(a *plan.Apply) plan.Expr {
+	found := false
+	plan.Walk(a.Right, func(n plan.Node) {
+		_, ok := n.(*plan.Virtual)
+		found = found || ok
+	})
+	if !found {
+		return nil
+	}
+	return a.Guard
 }
 
 // uncorrelated is a join. With a guard it runs its right side for the first row that passes.
@@ -67,7 +81,7 @@ func uncorrelated(a *plan.Apply) plan.Node {
 	if a.Kind == plan.SingleJoin { // a second partner is an error
 		j.On = plan.AndOf(a.Guard, a.On)
 	}
-	if mayFail(a.Right) {
+	if mayFail(a.Right) || costly(a) != nil {
 		j.Guard = a.Guard
 		j.On = plan.AndOf(a.Guard, a.On)
 	}
@@ -172,8 +186,8 @@ func (d *decorrelator) predicates(a *plan.Apply, outer plan.ColSet) (plan.Node, 
 			return nil, false
 		}
 	}
-	on := plan.AndOf(append([]plan.Expr{a.On}, preds...)...)
-	return &plan.Join{Kind: a.Kind, Left: a.Left, Right: right, On: on, Mark: a.Mark}, true
+	on := plan.AndOf(append([]plan.Expr{a.Guard, a.On}, preds...)...)
+	return &plan.Join{Kind: a.Kind, Left: a.Left, Right: right, On: on, Mark: a.Mark, Guard: a.Guard}, true
 }
 
 // twoValued makes the pulled-up predicates of a mark join TRUE or FALSE. A row for which such
@@ -483,7 +497,7 @@ func (d *decorrelator) scalarAggregate(a *plan.Apply, outer plan.ColSet) (plan.N
 		return nil, false
 	}
 	grouped, fix := d.emptyValues(agg.Aggs)
-	n := plan.Node(&plan.Join{Kind: plan.LeftJoin, Left: a.Left, On: plan.AndOf(on...),
+	n := plan.Node(&plan.Join{Kind: plan.LeftJoin, Left: a.Left, On: plan.AndOf(append(on, a.Guard)...), Guard: a.Guard,
 		Right: &plan.Aggregate{Input: in, Groups: groups, Aggs: grouped}})
 	left := passThrough(a.Left.Columns())
 	n = &plan.Project{Input: n, Exprs: append(append([]plan.Named(nil), left...), fix...)}
@@ -553,7 +567,7 @@ func (d *decorrelator) projected(a *plan.Apply, outer plan.ColSet) (plan.Node, b
 	if !ok {
 		return nil, false
 	}
-	on := plan.AndOf(append([]plan.Expr{plan.Substitute(a.On, m)}, preds...)...)
+	on := plan.AndOf(append([]plan.Expr{a.Guard, plan.Substitute(a.On, m)}, preds...)...)
 	exprs := passThrough(a.Left.Columns())
 	if a.Kind == plan.InnerJoin {
 		exprs = append(exprs, p.Exprs...)
@@ -566,6 +580,6 @@ func (d *decorrelator) projected(a *plan.Apply, outer plan.ColSet) (plan.Node, b
 			exprs = append(exprs, e)
 		}
 	}
-	j := &plan.Join{Kind: a.Kind, Left: a.Left, Right: in, On: on}
+	j := &plan.Join{Kind: a.Kind, Left: a.Left, Right: in, On: on, Guard: a.Guard}
 	return &plan.Project{Input: j, Exprs: exprs}, true
 }
