@@ -263,7 +263,7 @@ func (h *host) Sessions() []syscat.Session {
 func (h *host) Prepared() []syscat.Prepared {
 	var out []syscat.Prepared
 	for n, p := range h.s.prepared {
-		out = append(out, syscat.Prepared{Name: n, Text: p.text, Params: p.stmt.params, Time: p.at})
+		out = append(out, syscat.Prepared{Name: n, Text: p.text, Params: p.stmt.params, Time: p.at, FromSQL: p.fromSQL})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out

@@ -13,21 +13,30 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// preparedSQL is a statement of SQL PREPARE.
+// preparedSQL is a statement with a name, of SQL PREPARE or of the wire's protocol: both share
+// the names, so that DEALLOCATE and EXECUTE find what the protocol prepared and the other way.
 type preparedSQL struct {
-	stmt *Stmt
-	text string
-	at   time.Time
+	stmt    *Stmt
+	text    string
+	at      time.Time
+	fromSQL bool
 }
 
-// Prepared finds a statement of SQL PREPARE by name, nil if there is none: the extended
-// protocol shares the names.
-func (s *Session) Prepared(name string) *Stmt {
+// Prepared finds a named statement and its text; nil if there is none.
+func (s *Session) Prepared(name string) (*Stmt, string) {
 	if p := s.prepared[name]; p != nil {
-		return p.stmt
+		return p.stmt, p.text
 	}
-	return nil
+	return nil, ""
 }
+
+// KeepPrepared names a statement that the wire's protocol prepared.
+func (s *Session) KeepPrepared(name, text string, st *Stmt) {
+	s.prepared[name] = &preparedSQL{stmt: st, text: text, at: time.Now()}
+}
+
+// ForgetPrepared is the protocol's DEALLOCATE: no error when there is none.
+func (s *Session) ForgetPrepared(name string) { delete(s.prepared, name) }
 
 func (s *Session) preparedSQL(name string) (*preparedSQL, error) {
 	p := s.prepared[name]
@@ -54,7 +63,7 @@ func (s *Session) prepareSQL(ctx context.Context, n *ast.Prepare) error {
 	if err != nil {
 		return err
 	}
-	s.prepared[n.Name] = &preparedSQL{stmt: st, text: text, at: time.Now()}
+	s.prepared[n.Name] = &preparedSQL{stmt: st, text: text, at: time.Now(), fromSQL: true}
 	return nil
 }
 

@@ -142,7 +142,7 @@ func pgPrepared(ctx context.Context, q *query) error {
 		for i, t := range p.Params {
 			oids[i] = int(t.OID())
 		}
-		if err := q.row("name", p.Name, "statement", p.Text, "prepare_time", p.Time, "parameter_types", oids, "from_sql", true,
+		if err := q.row("name", p.Name, "statement", p.Text, "prepare_time", p.Time, "parameter_types", oids, "from_sql", p.FromSQL,
 			"generic_plans", 0, "custom_plans", 0); err != nil {
 			return err
 		}

@@ -84,6 +84,7 @@ type Prepared struct {
 	Name, Text string
 	Params     []types.Type
 	Time       time.Time
+	FromSQL    bool
 }
 type Cursor struct {
 	Name, Text   string

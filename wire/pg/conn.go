@@ -26,7 +26,7 @@ type conn struct {
 	cancel context.CancelFunc
 	sess   *engine.Session
 
-	stmts    map[string]*prepared
+	unnamed  *prepared // the unnamed statement; named ones are the session's
 	portals  map[string]*portal
 	reported map[string]string // ParameterStatus values the client has
 	stmtText string            // the text that error positions count in
@@ -41,7 +41,7 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, raw: nc, nc: nc, stmts: map[string]*prepared{}, portals: map[string]*portal{}, leave: func() {}}
+	c := &conn{srv: s, raw: nc, nc: nc, portals: map[string]*portal{}, leave: func() {}}
 	c.w = writer{nc: nc, timeout: s.cfg.WriteTimeout}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	return c

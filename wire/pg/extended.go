@@ -31,10 +31,11 @@ type portal struct {
 
 func (c *conn) parse(m *pgproto3.Parse) error {
 	c.stmtText = m.Query
-	if m.Name != "" && c.stmts[m.Name] != nil {
+	if m.Name == "" {
+		c.unnamed = nil
+	} else if st, _ := c.sess.Prepared(m.Name); st != nil {
 		return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement %q already exists", m.Name)
 	}
-	delete(c.stmts, m.Name)
 	list, err := c.sess.Parse(m.Query)
 	if err != nil {
 		return err
@@ -63,22 +64,36 @@ func (c *conn) parse(m *pgproto3.Parse) error {
 	if err != nil {
 		return shifted(err, one.Offset)
 	}
-	c.stmts[m.Name] = &prepared{text: m.Query, stmt: st}
+	if m.Name == "" {
+		c.unnamed = &prepared{text: m.Query, stmt: st}
+	} else {
+		c.sess.KeepPrepared(m.Name, m.Query, st)
+	}
 	c.w.begin('1')
 	c.w.end()
 	return nil
 }
 
-func (c *conn) bind(m *pgproto3.Bind) error {
-	p := c.stmts[m.PreparedStatement]
-	if p == nil {
-		if st := c.sess.Prepared(m.PreparedStatement); st != nil && m.PreparedStatement != "" {
-			p = &prepared{stmt: st} // made by SQL PREPARE
-		} else if m.PreparedStatement == "" {
-			return sqlerr.New(sqlerr.InvalidStatementName, "unnamed prepared statement does not exist")
-		} else {
-			return sqlerr.New(sqlerr.InvalidStatementName, "prepared statement %q does not exist", m.PreparedStatement)
+// statement finds a prepared statement: the unnamed one is the connection's, named ones are the
+// session's, which SQL's PREPARE, EXECUTE and DEALLOCATE see too.
+func (c *conn) statement(name string) (*prepared, error) {
+	if name == "" {
+		if c.unnamed == nil {
+			return nil, sqlerr.New(sqlerr.InvalidStatementName, "unnamed prepared statement does not exist")
 		}
+		return c.unnamed, nil
+	}
+	st, text := c.sess.Prepared(name)
+	if st == nil {
+		return nil, sqlerr.New(sqlerr.InvalidStatementName, "prepared statement %q does not exist", name)
+	}
+	return &prepared{text: text, stmt: st}, nil
+}
+
+func (c *conn) bind(m *pgproto3.Bind) error {
+	p, err := c.statement(m.PreparedStatement)
+	if err != nil {
+		return err
 	}
 	c.stmtText = p.text
 	if m.DestinationPortal != "" && c.portals[m.DestinationPortal] != nil {
@@ -130,13 +145,9 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 		c.describeColumns(p.p.stmt.Columns(), p.formats)
 		return nil
 	}
-	p := c.stmts[m.Name]
-	if p == nil {
-		if st := c.sess.Prepared(m.Name); st != nil && m.Name != "" {
-			p = &prepared{stmt: st}
-		} else {
-			return sqlerr.New(sqlerr.InvalidStatementName, "prepared statement %q does not exist", m.Name)
-		}
+	p, err := c.statement(m.Name)
+	if err != nil {
+		return err
 	}
 	c.w.begin('t')
 	params := p.stmt.Params()
@@ -276,10 +287,13 @@ func (c *conn) sendPortal(p *portal, limit int64) error {
 }
 
 func (c *conn) close(m *pgproto3.Close) {
-	if m.ObjectType == 'S' {
-		delete(c.stmts, m.Name)
-	} else {
+	switch {
+	case m.ObjectType != 'S':
 		c.closePortal(m.Name)
+	case m.Name == "":
+		c.unnamed = nil
+	default:
+		c.sess.ForgetPrepared(m.Name)
 	}
 	c.w.begin('3')
 	c.w.end()
