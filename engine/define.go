@@ -78,6 +78,9 @@ func (s *Session) defineInBlock(st ast.Stmt, r *Result) error {
 // target splits a name into catalog, namespace and table for something that is to be made: an
 // unqualified name goes into the first schema of the search path that exists.
 func (s *Session) newName(ctx context.Context, parts []string) (lake.Name, error) {
+	if s.mysql() {
+		return s.mysqlName(ctx, parts)
+	}
 	n := lake.Name{Catalog: s.catalog, Table: parts[len(parts)-1]}
 	head := parts[:len(parts)-1]
 	if len(head) > 0 && s.engine.catalogs[head[0]] != nil {
@@ -140,8 +143,8 @@ func definitionError(err error) error {
 }
 
 func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema) error {
-	catalog, name := s.catalog, strings.Join(n.Name.Parts, ".")
-	if len(n.Name.Parts) > 1 && s.engine.catalogs[n.Name.Parts[0]] != nil {
+	catalog, name := s.schemaName(ctx, n.Name.Parts)
+	if !s.mysql() && len(n.Name.Parts) > 1 && s.engine.catalogs[n.Name.Parts[0]] != nil {
 		catalog, name = n.Name.Parts[0], strings.Join(n.Name.Parts[1:], ".")
 	}
 	err := s.engine.catalogs[catalog].CreateNamespace(ctx, name, nil)
@@ -402,7 +405,7 @@ func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 
 func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error {
 	if n.Kind == "schema" {
-		catalog, ns := s.catalog, strings.Join(name.Parts, ".")
+		catalog, ns := s.schemaName(ctx, name.Parts)
 		if n.Cascade {
 			if err := s.dropContents(ctx, catalog, ns, n.Purge); err != nil {
 				return err

@@ -22,6 +22,7 @@ import (
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
+	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -58,6 +59,14 @@ type SessionOptions struct {
 	Dialect    string // "pg" (default) or "mysql"
 	// DatabaseOptional: an unknown Database means the default one.
 	DatabaseOptional bool
+	// PID is a number of ReservePID's that the client has been told already; 0: the next one.
+	PID int32
+	// Variable reads a variable of the MySQL dialect: scope is "user" for @name, else "global",
+	// "session" or "" for @@name. ok false: there is none.
+	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool)
+	// List gives rows of the MySQL wire's own: of "session_variables", "global_variables",
+	// "session_status" and "global_status".
+	List func(name string) [][2]string
 }
 
 // ResultColumn describes one output column.
@@ -168,8 +177,13 @@ func (e *Engine) database(name string, optional bool) (string, error) {
 		WithHint("There are: %s.", quotedList(e.order))
 }
 
+// ReservePID takes the number of a session to come: MySQL's greeting names it before log-in.
+func (e *Engine) ReservePID() int32 { return e.nextPID.Add(1) }
+
 func (e *Engine) register(s *Session) {
-	s.pid = e.nextPID.Add(1)
+	if s.pid = s.opts.PID; s.pid == 0 {
+		s.pid = e.ReservePID()
+	}
 	e.mu.Lock()
 	e.sessions[s.pid] = s
 	e.mu.Unlock()
@@ -177,7 +191,9 @@ func (e *Engine) register(s *Session) {
 
 func (e *Engine) unregister(s *Session) {
 	e.mu.Lock()
-	delete(e.sessions, s.pid)
+	if e.sessions[s.pid] == s { // a MySQL connection's next session has the same number
+		delete(e.sessions, s.pid)
+	}
 	e.mu.Unlock()
 }
 
@@ -205,6 +221,20 @@ func (e *Engine) CancelBackend(pid int32, secret uint32) {
 	if s := e.session(pid); s != nil && s.secret == secret {
 		s.Cancel()
 	}
+}
+
+// Kill ends the session with the pid, or only what it runs; false: there is none.
+func (e *Engine) Kill(pid int32, statementOnly bool) bool {
+	s := e.session(pid)
+	switch {
+	case s == nil:
+		return false
+	case statementOnly:
+		s.Cancel()
+	default:
+		s.Terminate()
+	}
+	return true
 }
 
 func (e *Engine) logPanic(p any) { e.cfg.Log("caught: %v\n%s", p, debug.Stack()) }

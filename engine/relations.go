@@ -79,6 +79,9 @@ func isNotFound(err error) bool {
 
 // plain finds parts as [catalog] namespace… table, or along the search path.
 func (r relations) plain(ctx context.Context, ref bind.TableRef, parts []string, x suffix) (*bind.Relation, error) {
+	if r.s.mysql() {
+		return r.mysqlPlain(ctx, ref, parts, x)
+	}
 	table := parts[len(parts)-1]
 	if len(parts) == 1 {
 		path := ref.SearchPath
@@ -106,7 +109,7 @@ func (r relations) plain(ctx context.Context, ref bind.TableRef, parts []string,
 // in finds one table, view or system table in a namespace.
 func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, table string, x suffix) (*bind.Relation, error) {
 	s := r.s
-	if v, ok := syscat.Table(s.sysHost(ctx, catalog), schema, table); ok && x == (suffix{}) {
+	if v, ok := s.systemTable(ctx, catalog, schema, table); ok && x == (suffix{}) {
 		return &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: v.OID(), Kind: "system table", Virtual: v}, nil
 	}
 	n := lake.Name{Catalog: catalog, Namespace: schema, Table: table}

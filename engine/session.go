@@ -43,6 +43,7 @@ type Session struct {
 
 	mu          sync.Mutex // guards what other goroutines see
 	catalog     string
+	current     string                  // the MySQL dialect's database
 	cancelStmt  context.CancelCauseFunc // of the running statement
 	activity    activity
 	terminated  atomic.Bool

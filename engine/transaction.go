@@ -41,9 +41,10 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Fail marks the transaction block, if there is one, as failed.
+// Fail marks the transaction block, if there is one, as failed. In MySQL only the statement fails:
+// nothing of it was staged, and the block goes on.
 func (s *Session) Fail() {
-	if s.tx.block {
+	if s.tx.block && !s.mysql() {
 		s.tx.failed = true
 	}
 }

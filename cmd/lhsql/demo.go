@@ -34,19 +34,24 @@ func runDemo(c *config) error {
 		}
 		fmt.Printf("done in %.1f s\n", time.Since(start).Seconds())
 	}
-	return serve(c, func(_ *engine.Engine, a net.Addr) error {
-		host, port, _ := net.SplitHostPort(a.String())
-		fmt.Printf(demoHint, host, port)
+	return serve(c, func(_ *engine.Engine, wires []wire) error {
+		for _, w := range wires {
+			host, port, _ := net.SplitHostPort(w.l.Addr().String())
+			if w.scheme == "mysql" {
+				fmt.Printf("\nConnect:   mysql -h %s -P %s -D silver", host, port)
+			} else {
+				fmt.Printf("\nConnect:   psql -h %s -p %s -d lake", host, port)
+			}
+		}
+		fmt.Print(demoHint)
 		return nil
 	})
 }
 
 // demoHint says what to try next.
 const demoHint = `
-Connect:   psql -h %s -p %s -d lake
 Then try:
-  \dt
-  \d silver.order_item
+  \dt, \d silver.order_item (psql); SHOW TABLES, DESCRIBE silver.order_item (mysql)
   SELECT status, count(*) FROM silver.order_item GROUP BY status ORDER BY 2 DESC;
   SELECT count(*) FROM silver.order_item FOR SYSTEM_TIME AS OF '2026-06-15';
   SELECT committed_at, operation FROM silver.order_item.snapshots ORDER BY 1;

@@ -1,4 +1,4 @@
-// Command lhsql is the gateway: it serves Iceberg tables over the Postgres wire, or opens them
+// Command lhsql is the gateway: it serves Iceberg tables over the Postgres and MySQL wires, or opens them
 // in a shell.
 package main
 
@@ -37,7 +37,7 @@ func commands() []command {
 		{"sql", "[-c SQL | -f FILE]", "open a shell on the configured catalogs", runSQL},
 		{"demo", "", "make a small commerce lakehouse in ./lakehouse and serve it", runDemo},
 		{"config", "", "print the effective configuration, secrets redacted", runConfig},
-		{"user", "NAME", "read a password and print the user's line for the configuration", runUser},
+		{"user", "NAME [native]", "read a password and print the user's line for the configuration; native: for mysql_native_password too", runUser},
 		{"version", "", "print the version", func(*config) error { fmt.Println("lhsql " + versionText()); return nil }},
 	}
 }

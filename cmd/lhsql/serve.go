@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/wire/mysql"
 	"github.com/lhsql/lhsql/wire/pg"
 )
 
@@ -44,40 +44,33 @@ func openEngine(c *config) (*engine.Engine, error) {
 }
 
 // serve runs the listeners until a signal. ready is called once they accept.
-func serve(c *config, ready func(*engine.Engine, net.Addr) error) error {
+func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 	e, err := openEngine(c)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	tuneMemory(e.MemoryLimit())
-	if c.get("pg") == "off" {
-		return errors.New("nothing to serve: pg is off")
-	}
 	if addr := c.get("pprof"); addr != "" {
 		if err := serveProfiles(addr); err != nil {
 			return err
 		}
 	}
-	cfg, err := pgConfig(c)
+	wires, err := openWires(c, e)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", c.get("pg"))
-	if err != nil {
-		return fmt.Errorf("the Postgres wire: %w", err)
-	}
-	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && cfg.Auth.Lookup == nil {
-		if ip := net.ParseIP(host); ip != nil && !ip.IsLoopback() {
-			fmt.Fprintln(os.Stderr, "lhsql: no users are configured: only connections from this machine will be let in")
+	failed := make(chan error, len(wires))
+	for _, w := range wires {
+		go func() { failed <- w.srv.Serve(w.l) }()
+		path := e.CatalogNames()[0]
+		if w.scheme == "mysql" {
+			path = "" // its databases are namespaces
 		}
+		fmt.Printf("lhsql %s serves %s on %s://%s/%s\n", versionText(), strings.Join(e.CatalogNames(), ", "), w.scheme, w.l.Addr(), path)
 	}
-	srv := pg.NewServer(e, cfg)
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l) }()
-	fmt.Printf("lhsql %s serves %s on postgres://%s/%s\n", versionText(), strings.Join(e.CatalogNames(), ", "), l.Addr(), e.CatalogNames()[0])
 	if ready != nil {
-		if err := ready(e, l.Addr()); err != nil {
+		if err := ready(e, wires); err != nil {
 			return err
 		}
 	}
@@ -91,7 +84,7 @@ func serve(c *config, ready func(*engine.Engine, net.Addr) error) error {
 	}
 	ctx, cancel := drain(sig, stop)
 	defer cancel()
-	if err := srv.Shutdown(ctx); err != nil {
+	if err := shutdown(ctx, wires); err != nil {
 		fmt.Fprintln(os.Stderr, "lhsql: some statements were cut off")
 	}
 	return nil
@@ -125,29 +118,32 @@ func drain(sig os.Signal, stop <-chan os.Signal) (context.Context, context.Cance
 	return ctx, cancel
 }
 
-func pgConfig(c *config) (pg.Config, error) {
-	var p pg.Config
+// maxConnections is how many connections each wire takes.
+func maxConnections(c *config) (int, error) {
 	n, err := strconv.Atoi(c.get("max_connections"))
 	if err != nil || n < 1 {
-		return p, fmt.Errorf("max_connections: %q is no number of connections", c.get("max_connections"))
+		return 0, fmt.Errorf("max_connections: %q is no number of connections", c.get("max_connections"))
 	}
-	p.MaxConnections = n
+	return n, nil
+}
+
+func pgConfig(c *config, users userLookup) (pg.Config, error) {
+	var p pg.Config
+	var err error
+	if p.MaxConnections, err = maxConnections(c); err != nil {
+		return p, err
+	}
 	p.Log = func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }
 	if p.TLS, err = tlsConfig(c); err != nil {
 		return p, err
 	}
 	p.Auth.AllowMD5, p.Auth.TrustLoopback = c.on("auth.md5"), c.on("auth.trust_loopback")
-	users := c.under("users.")
-	file := c.get("users_file")
-	switch {
-	case file != "":
-		f := &userFile{path: file, fixed: users}
-		if err := f.load(); err != nil {
-			return p, err
+	if users != nil {
+		p.Auth.Lookup = func(u string) (string, bool) {
+			stored, ok := users(u)
+			v, _ := verifiers(stored)
+			return v, ok
 		}
-		p.Auth.Lookup = f.lookup
-	case len(users) > 0:
-		p.Auth.Lookup = func(u string) (string, bool) { v, ok := users[u]; return v, ok }
 	}
 	return p, nil
 }
@@ -242,17 +238,22 @@ func (f *userFile) read() error {
 
 // runUser prints a user's line for users_file.
 func runUser(c *config) error {
-	if len(c.args) != 1 || c.args[0] == "" || strings.Contains(c.args[0], ":") {
-		return errors.New("usage: lhsql user NAME, with the password on standard input")
+	native := len(c.args) == 2 && c.args[1] == "native"
+	if len(c.args) != 1 && !native || c.args[0] == "" || strings.Contains(c.args[0], ":") {
+		return errors.New("usage: lhsql user NAME [native], with the password on standard input")
 	}
 	fmt.Fprint(os.Stderr, "Password: ")
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil && line == "" {
 		return errors.New("no password was given")
 	}
-	v, err := pg.Verifier(strings.TrimRight(line, "\r\n"))
+	password := strings.TrimRight(line, "\r\n")
+	v, err := pg.Verifier(password)
 	if err != nil {
 		return err
+	}
+	if native {
+		v += " " + mysql.NativeHash(password)
 	}
 	fmt.Printf("%s:%s\n", c.args[0], v)
 	return nil

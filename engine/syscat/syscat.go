@@ -55,8 +55,9 @@ type Relation struct {
 	Partition string // the partition spec as text, "" when unpartitioned
 	Rows      int64  // of the current snapshot; -1 unknown
 	Bytes     int64
-	SQL       string   // a view's query
-	Options   []string // key=value
+	Updated   time.Time // the current snapshot's; zero: none
+	SQL       string    // a view's query
+	Options   []string  // key=value
 }
 
 // Column is a column of a Relation; its attribute number is its position.
@@ -134,9 +135,10 @@ func columnType(name string) types.Type {
 
 // Virtual is a system table; it implements plan.VirtualTable and plan.ColumnTable.
 type Virtual struct {
-	def  *def
-	host Host
-	rows rowsFunc
+	def   *def
+	host  Host
+	mysql MySQLHost // instead of host, for a table of MySQL's
+	rows  rowsFunc
 }
 
 // rowsFunc makes the rows of one table.
@@ -172,7 +174,7 @@ func (v *Virtual) RowsOf(ctx context.Context, ask plan.Ask, yield func([]types.D
 	if v.rows == nil {
 		return nil
 	}
-	q := &query{def: v.def, host: v.host, ask: ask, yield: yield}
+	q := &query{def: v.def, host: v.host, mysql: v.mysql, ask: ask, yield: yield}
 	if ask.Need != nil {
 		q.need = map[int]bool{}
 		for _, i := range ask.Need {
@@ -186,6 +188,7 @@ func (v *Virtual) RowsOf(ctx context.Context, ask plan.Ask, yield func([]types.D
 type query struct {
 	def   *def
 	host  Host
+	mysql MySQLHost
 	need  map[int]bool // nil: all
 	ask   plan.Ask
 	yield func([]types.Datum) error

@@ -102,6 +102,9 @@ var processSecret = func() (s [32]byte) {
 	return s
 }()
 
+// CheckPassword tells whether the password is the one that the verifier was made of.
+func CheckPassword(verifier, user, password string) bool { return checkPlain(verifier, user, password) }
+
 // checkPlain tells whether password fits the verifier.
 func checkPlain(v, user, password string) bool {
 	if strings.HasPrefix(v, "md5") {

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/wire/mysql"
+	"github.com/lhsql/lhsql/wire/pg"
+)
+
+// wire is a listener with the server behind it.
+type wire struct {
+	scheme string // of its URLs
+	l      net.Listener
+	srv    interface {
+		Serve(net.Listener) error
+		Shutdown(context.Context) error
+	}
+}
+
+// openWires opens the listeners that the configuration names.
+func openWires(c *config, e *engine.Engine) ([]wire, error) {
+	var out []wire
+	users, err := openUsers(c)
+	if err != nil {
+		return nil, err
+	}
+	open := func(option, scheme, name string, srv func() (wire, error)) error {
+		addr := c.get(option)
+		if addr == "off" {
+			return nil
+		}
+		w, err := srv()
+		if err != nil {
+			return err
+		}
+		w.scheme = scheme
+		if w.l, err = net.Listen("tcp", addr); err != nil {
+			if option == "mysql" && c.from[option] == "" && len(out) > 0 {
+				// A second server on one machine shall not have to name a wire that it was not asked for.
+				fmt.Fprintf(os.Stderr, "lhsql: the MySQL wire stays off: %v\n", err)
+				return nil
+			}
+			return fmt.Errorf("the %s wire: %w", name, err)
+		}
+		warnOpen(w.l, users)
+		out = append(out, w)
+		return nil
+	}
+	err = open("pg", "postgres", "Postgres", func() (wire, error) {
+		cfg, err := pgConfig(c, users)
+		return wire{srv: pg.NewServer(e, cfg)}, err
+	})
+	if err == nil {
+		err = open("mysql", "mysql", "MySQL", func() (wire, error) {
+			cfg, err := mysqlConfig(c, users)
+			return wire{srv: mysql.NewServer(e, cfg)}, err
+		})
+	}
+	if err == nil && len(out) == 0 {
+		err = errors.New("nothing to serve: pg and mysql are off")
+	}
+	if err != nil {
+		for _, w := range out {
+			w.l.Close()
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// warnOpen says that a listener is open to machines whose connections will all be refused.
+func warnOpen(l net.Listener, users userLookup) {
+	host, _, err := net.SplitHostPort(l.Addr().String())
+	if err != nil || users != nil {
+		return
+	}
+	if ip := net.ParseIP(host); ip != nil && !ip.IsLoopback() {
+		fmt.Fprintln(os.Stderr, "lhsql: no users are configured: only connections from this machine will be let in")
+	}
+}
+
+// shutdown ends all wires at once.
+func shutdown(ctx context.Context, wires []wire) error {
+	errs := make(chan error, len(wires))
+	for _, w := range wires {
+		go func() { errs <- w.srv.Shutdown(ctx) }()
+	}
+	var first error
+	for range wires {
+		if err := <-errs; first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// userLookup finds what is stored of a user: verifiers, separated by spaces. nil: no users are
+// configured.
+type userLookup func(user string) (stored string, ok bool)
+
+func openUsers(c *config) (userLookup, error) {
+	users := c.under("users.")
+	if file := c.get("users_file"); file != "" {
+		f := &userFile{path: file, fixed: users}
+		if err := f.load(); err != nil {
+			return nil, err
+		}
+		return f.lookup, nil
+	}
+	if len(users) > 0 {
+		return func(u string) (string, bool) { v, ok := users[u]; return v, ok }, nil
+	}
+	return nil, nil
+}
+
+// verifiers splits what is stored of a user: the verifier of both wires, and the hash for
+// mysql_native_password.
+func verifiers(stored string) (verifier, native string) {
+	for _, v := range strings.Fields(stored) {
+		if strings.HasPrefix(v, "*") {
+			native = v
+		} else if verifier == "" {
+			verifier = v
+		}
+	}
+	return verifier, native
+}
+
+func mysqlConfig(c *config, users userLookup) (mysql.Config, error) {
+	var m mysql.Config
+	var err error
+	if m.MaxConnections, err = maxConnections(c); err != nil {
+		return m, err
+	}
+	m.Log = func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }
+	if m.TLS, err = tlsConfig(c); err != nil {
+		return m, err
+	}
+	m.Auth.TrustLoopback = c.on("auth.trust_loopback")
+	m.Auth.Check = pg.CheckPassword
+	if users != nil {
+		m.Auth.Lookup = func(u string) (mysql.Account, bool) {
+			stored, ok := users(u)
+			v, n := verifiers(stored)
+			return mysql.Account{Verifier: v, Native: n}, ok
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,35 @@
+package engine
+
+import "github.com/lhsql/lhsql/sqlfront/ast"
+
+// Kind says what a statement does, as far as a wire must know to keep its protocol's rules.
+type Kind uint8
+
+const (
+	OtherKind       Kind = iota
+	QueryKind            // SELECT and its kin
+	WriteKind            // rows are written
+	DefineKind           // DDL
+	TransactionKind      // BEGIN, COMMIT, SAVEPOINT …
+)
+
+// KindOf tells p's Kind.
+func KindOf(p Parsed) Kind {
+	switch p.Stmt.(type) {
+	case *ast.QueryStmt:
+		return QueryKind
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
+		return WriteKind
+	case *ast.CreateTable, *ast.CreateView, *ast.CreateSchema, *ast.Drop, *ast.AlterTable, *ast.Comment, *ast.Truncate:
+		return DefineKind
+	case *ast.Transaction:
+		return TransactionKind
+	}
+	return OtherKind
+}
+
+// Limited tells whether p is a query with a LIMIT of its own.
+func Limited(p Parsed) bool {
+	q, ok := p.Stmt.(*ast.QueryStmt)
+	return ok && q.Query != nil && q.Query.Limit != nil
+}

@@ -1,0 +1,434 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// conn is one client connection, served by one goroutine.
+type conn struct {
+	srv    *Server
+	nc     net.Conn
+	w      writer
+	in     *packetReader
+	r      *reader
+	ctx    context.Context // ends when the client is gone
+	cancel context.CancelFunc
+	sess   *engine.Session
+	pid    int32
+
+	caps    uint32
+	salt    [20]byte
+	user    string
+	program string
+	secure  bool // over TLS
+	greeted bool
+
+	vars      *variables
+	stmts     map[uint32]*statement
+	lastStmt  uint32
+	sqlStmts  map[string]*statement // of SQL PREPARE
+	warnings  []warning
+	more      bool  // another result of the same command follows
+	found     int64 // FOUND_ROWS()
+	affected  int64 // ROW_COUNT()
+	draining  atomic.Bool
+	reading   atomic.Bool // past log-in: the reader has the connection
+	longBytes int64       // of COM_STMT_SEND_LONG_DATA that wait for their statement
+}
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{srv: s, pid: s.engine.ReservePID()}
+	c.setConn(nc)
+	c.reset()
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	return c
+}
+
+func (c *conn) setConn(nc net.Conn) {
+	c.nc = nc
+	c.w.nc, c.w.timeout, c.w.sent = nc, c.srv.cfg.WriteTimeout, &c.srv.count.sent
+}
+
+// reset forgets what a client has made in its session.
+func (c *conn) reset() {
+	c.closeStatements()
+	c.stmts, c.sqlStmts, c.warnings = map[uint32]*statement{}, map[string]*statement{}, nil
+	c.found, c.affected = 0, 0
+}
+
+// drain asks the connection to end once it is idle.
+func (c *conn) drain() {
+	c.draining.Store(true)
+	// Wakes a connection that waits for a command; one that runs a statement sees the flag after.
+	if c.reading.Load() {
+		c.nc.SetReadDeadline(time.Now())
+	}
+}
+
+// serve runs the connection to its end.
+func (c *conn) serve(full bool) {
+	defer func() { c.nc.Close() }()
+	defer c.cancel()
+	defer func() {
+		// The last resort: a defect in this package must not end the process.
+		if p := recover(); p != nil {
+			c.srv.cfg.Log("connection: %v", p)
+		}
+	}()
+	if full {
+		c.sendError(sqlerr.New(sqlerr.TooManyConnections, "Too many connections"))
+		c.w.flush()
+		return
+	}
+	if n := c.srv.unauthenticated.Add(1); int(n) > c.srv.cfg.MaxUnauthenticated {
+		c.srv.unauthenticated.Add(-1)
+		return
+	}
+	err := c.login()
+	c.srv.unauthenticated.Add(-1)
+	defer func() {
+		c.closeStatements()
+		if c.sess != nil {
+			c.sess.Close()
+		}
+	}()
+	if err != nil {
+		c.srv.count.aborted.Add(1)
+		if !errors.Is(err, errDone) {
+			c.sendError(err)
+			c.w.flush()
+			// Let the client read the message before a reset could discard it.
+			c.nc.SetReadDeadline(time.Now().Add(time.Second))
+		}
+		return
+	}
+	c.r = newReader(c.nc, c.cancel)
+	defer c.r.close()
+	c.in = &packetReader{r: c.r, limit: c.srv.cfg.MaxPacket, used: &c.srv.packets, total: c.srv.cfg.PacketMemory}
+	defer c.in.release()
+	c.reading.Store(true)
+	c.watchTerminate()
+	if c.draining.Load() {
+		c.drain()
+	}
+	c.loop()
+}
+
+// watchTerminate lets KILL wake the connection.
+func (c *conn) watchTerminate() {
+	c.sess.OnTerminate(func() { c.nc.SetReadDeadline(time.Now()) })
+}
+
+func (c *conn) loop() {
+	for c.w.err == nil {
+		if !c.r.pending() {
+			c.w.flush()
+		}
+		pkt, err := c.receive()
+		if err != nil {
+			c.lost(err)
+			return
+		}
+		if c.sess.Terminated() {
+			return
+		}
+		c.srv.count.received.Add(int64(len(pkt)) + 4)
+		c.w.seq = c.in.seq
+		if done := c.guarded(pkt); done {
+			c.w.flush()
+			return
+		}
+		if c.draining.Load() && c.sess.Status() == 'I' {
+			c.last(sqlerr.New(sqlerr.AdminShutdown, "Server shutdown in progress"))
+			return
+		}
+		if c.sess.Terminated() {
+			c.w.flush()
+			return
+		}
+	}
+}
+
+// guarded serves one command. A defect of this package is the command's error, not the
+// connection's end.
+func (c *conn) guarded(pkt []byte) (done bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.srv.cfg.Log("command: %v", p)
+			c.sendError(sqlerr.New(sqlerr.InternalError, "internal error: %v", p))
+			done = true // half a result may have left
+		}
+	}()
+	return c.command(pkt)
+}
+
+// receive waits for a command, as long as the session may be idle.
+func (c *conn) receive() ([]byte, error) {
+	idle := c.vars.idle()
+	if e := c.sess.IdleTimeout(); e > 0 && (idle == 0 || e < idle) {
+		idle = e
+	}
+	if idle > 0 {
+		nc := c.nc
+		t := time.AfterFunc(idle, func() { nc.SetReadDeadline(time.Now()) })
+		defer t.Stop()
+	}
+	return c.in.next(true)
+}
+
+// lost ends the connection after a failed read, with a last word where someone may listen.
+func (c *conn) lost(err error) {
+	c.w.seq = c.in.seq
+	switch {
+	case c.draining.Load():
+		c.last(sqlerr.New(sqlerr.AdminShutdown, "Server shutdown in progress"))
+	case c.sess.Terminated():
+	case isTimeout(err):
+		c.last(wireError(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."))
+	case errors.Is(err, errTooLarge):
+		c.last(wireError(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"))
+	case errors.Is(err, errOutOfMem):
+		c.last(wireError(1041, "HY000", "Out of memory; the packets of all clients together hold more than the server grants"))
+	case errors.Is(err, errSequence):
+		c.last(wireError(1156, "08S01", "Got packets out of order"))
+	}
+}
+
+func (c *conn) last(err error) {
+	c.sendError(err)
+	c.w.flush()
+}
+
+// command serves one command; done ends the connection.
+func (c *conn) command(pkt []byte) (done bool) {
+	if len(pkt) == 0 {
+		c.sendError(wireError(1835, "HY000", "Malformed communication packet."))
+		return false
+	}
+	body := pkt[1:]
+	c.more = false
+	var err error
+	switch pkt[0] {
+	case comQuit:
+		return true
+	case comQuery:
+		c.srv.count.questions.Add(1)
+		c.query(string(body))
+	case comPrepare:
+		err = c.prepare(string(body))
+	case comExecute:
+		c.srv.count.questions.Add(1)
+		err = c.execute(body)
+	case comLongData:
+		c.longData(body) // never answered
+	case comFetch:
+		err = c.fetch(body)
+	case comClose:
+		c.closeStatement(&fields{b: body}) // never answered
+	case comReset:
+		err = c.resetStatement(body)
+	case comInitDB:
+		if err = c.use(string(body)); err == nil {
+			c.ok(0, 0)
+		}
+	case comPing:
+		c.ok(0, 0)
+	case comStatistics:
+		c.w.begin()
+		c.w.text(c.statistics())
+		c.w.end()
+	case comProcessKill:
+		f := &fields{b: body}
+		if id := f.int32(); f.bad {
+			err = wireError(1835, "HY000", "Malformed communication packet.")
+		} else if err = c.kill(int64(id), false); err == nil {
+			c.ok(0, 0)
+		}
+	case comFieldList:
+		err = c.fieldList(body)
+	case comChangeUser:
+		return c.changeUser(body)
+	case comResetConn:
+		if err = c.resetSession(); err == nil {
+			c.ok(0, 0)
+		}
+	case comSetOption:
+		f := &fields{b: body}
+		switch f.int16() {
+		case 0:
+			c.caps |= capMultiStmts
+		case 1:
+			c.caps &^= capMultiStmts
+		}
+		c.eof(0)
+	case comDebug:
+		c.eof(0)
+	default:
+		err = wireError(1047, "08S01", "Unknown command")
+	}
+	if err != nil {
+		c.failed(err)
+	}
+	if err := c.sess.EndImplicit(c.ctx); err != nil {
+		c.srv.cfg.Log("ending a statement: %v", err)
+	}
+	return false
+}
+
+// failed reports a statement's error and keeps it for SHOW WARNINGS.
+func (c *conn) failed(err error) {
+	e := asMySQL(err)
+	c.warnings = []warning{{"Error", e.number, e.text}}
+	c.affected = -1
+	c.sendError(err)
+}
+
+// status is the flags of OK and EOF packets.
+func (c *conn) status() uint16 {
+	var f uint16
+	if c.sess != nil {
+		if c.sess.Status() != 'I' {
+			f |= statusInTrans
+			if v, _ := c.sess.Setting("transaction_read_only"); v == "on" {
+				f |= statusReadOnly
+			}
+		}
+	}
+	if c.vars == nil || c.vars.autocommit() {
+		f |= statusAutocommit
+	}
+	if c.more {
+		f |= statusMoreResults
+	}
+	return f
+}
+
+func (c *conn) warningCount() uint16 { return uint16(min(len(c.warnings), 65535)) }
+
+// ok sends an OK packet.
+func (c *conn) ok(affected, insertID uint64) { c.okInfo(affected, insertID, "") }
+
+func (c *conn) okInfo(affected, insertID uint64, info string) {
+	c.w.begin()
+	c.w.byte(0)
+	c.okBody(affected, insertID, info, 0)
+}
+
+func (c *conn) okBody(affected, insertID uint64, info string, flags uint16) {
+	c.w.lenInt(affected)
+	c.w.lenInt(insertID)
+	c.w.int16(c.status() | flags)
+	c.w.int16(c.warningCount())
+	c.w.text(info)
+	c.w.end()
+}
+
+// eof ends column definitions or rows for clients that still take EOF packets.
+func (c *conn) eof(flags uint16) {
+	c.w.begin()
+	c.w.byte(0xfe)
+	c.w.int16(c.warningCount())
+	c.w.int16(c.status() | flags)
+	c.w.end()
+}
+
+// endRows ends a result's rows.
+func (c *conn) endRows(flags uint16) {
+	if c.caps&capDeprecateEOF == 0 {
+		c.eof(flags)
+		return
+	}
+	c.w.begin()
+	c.w.byte(0xfe)
+	c.okBody(0, 0, "", flags)
+}
+
+// resetSession gives the connection a fresh session for the same user (COM_RESET_CONNECTION).
+func (c *conn) resetSession() error {
+	db := c.sess.CurrentDatabase()
+	c.reset()
+	if err := c.open(c.user, db); err != nil {
+		return err
+	}
+	c.watchTerminate()
+	return nil
+}
+
+// changeUser serves COM_CHANGE_USER: log-in anew on the same connection.
+func (c *conn) changeUser(body []byte) (done bool) {
+	f := &fields{b: body}
+	l := loginData{user: f.cstring()}
+	l.reply = append([]byte(nil), f.take(int(f.byte()))...)
+	l.database = f.cstring()
+	l.plugin = pluginNative
+	if len(f.b) >= 2 {
+		f.int16()
+	}
+	if c.caps&capPluginAuth != 0 && len(f.b) > 0 {
+		l.plugin = f.cstring()
+	}
+	if c.caps&capConnectAttrs != 0 && len(f.b) > 0 {
+		c.readAttributes(f)
+	}
+	if f.bad {
+		c.sendError(wireError(1047, "08S01", "Unknown command"))
+		return true
+	}
+	c.reset()
+	err := c.authenticateAgain(&l)
+	if err == nil {
+		err = c.open(l.user, l.database)
+	}
+	if err != nil {
+		if !errors.Is(err, errDone) {
+			c.sendError(err)
+		}
+		return true
+	}
+	c.watchTerminate()
+	c.ok(0, 0)
+	return false
+}
+
+// authenticateAgain checks the new user with a fresh salt: the client knows only the old one.
+func (c *conn) authenticateAgain(l *loginData) error {
+	a := &c.srv.cfg.Auth
+	if a.Lookup == nil || a.TrustLoopback && isLoopback(c.nc.RemoteAddr()) {
+		l.reply = nil
+		return c.authenticate(*l)
+	}
+	if l.plugin != pluginNative && l.plugin != pluginSHA2 {
+		l.plugin = pluginSHA2
+	}
+	if acct, ok := a.Lookup(l.user); ok && l.plugin == pluginNative && acct.Native == "" {
+		l.plugin = pluginSHA2
+	}
+	limit := c.in.limit
+	c.in.limit = maxLoginPacket
+	defer func() { c.in.limit = limit }()
+	reply, err := c.switchPlugin(l.plugin)
+	if err != nil {
+		return err
+	}
+	l.reply = reply
+	return c.authenticate(*l)
+}
+
+// kill ends the connection with the id, or only its statement.
+func (c *conn) kill(id int64, statementOnly bool) error {
+	if id <= 0 || id > 1<<31-1 || !c.srv.engine.Kill(int32(id), statementOnly) {
+		return wireError(1094, "HY000", "Unknown thread id: %s", strconv.FormatInt(id, 10))
+	}
+	if int32(id) == c.pid {
+		return wireError(1317, "70100", "Query execution was interrupted")
+	}
+	return nil
+}

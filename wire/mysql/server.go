@@ -1,0 +1,195 @@
+// Package mysql answers: how does a MySQL client say it, and how do we say it back?
+//
+// It speaks the client/server protocol of MySQL 8.0 (protocol 10): handshake, TLS,
+// authentication, COM_QUERY, prepared statements with their binary rows and cursors, KILL, and
+// what the protocol's clients take for granted beside table data: SHOW, SET, USE, variables.
+// In: bytes of one connection. Out: calls of engine.Session; SHOW and DESCRIBE become queries
+// over information_schema, so that every question about data or catalogs has the engine's one
+// answer. It refuses to know SQL's meaning, tables and lake.
+//
+// The protocol is written here and not taken from a library: vitess' connection parses prepared
+// statements with a grammar of its own, holds rows as boxed values, takes packets of any size
+// before a client is known, and has no COM_CHANGE_USER, COM_STATISTICS, COM_PROCESS_KILL or
+// cursors.
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lhsql/lhsql/engine"
+)
+
+// Config says how a Server behaves. Zero values are the documented defaults.
+type Config struct {
+	TLS  *tls.Config // nil: TLS is not offered
+	Auth Auth
+
+	MaxConnections     int           // 0: 1000
+	MaxUnauthenticated int           // connections before authentication at a time; 0: 100
+	AuthTimeout        time.Duration // over TLS and authentication together; 0: 10 s
+	WriteTimeout       time.Duration // a client that takes nothing for so long is dropped; 0: 60 s
+	MaxPacket          int           // bytes of one command (max_allowed_packet); 0: 64 MiB
+	PacketMemory       int64         // bytes of commands being received, all connections; 0: 512 MiB
+	Log                func(format string, args ...any)
+}
+
+// maxLoginPacket bounds what a client may send before authentication (PROMISES V6).
+const maxLoginPacket = 16 << 10
+
+func (c *Config) defaults() {
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 1000
+	}
+	if c.MaxUnauthenticated == 0 {
+		c.MaxUnauthenticated = 100
+	}
+	if c.AuthTimeout == 0 {
+		c.AuthTimeout = 10 * time.Second
+	}
+	if c.WriteTimeout == 0 {
+		c.WriteTimeout = 60 * time.Second
+	}
+	if c.MaxPacket == 0 {
+		c.MaxPacket = 64 << 20
+	}
+	if c.PacketMemory == 0 {
+		c.PacketMemory = 512 << 20
+	}
+	if c.Log == nil {
+		c.Log = func(string, ...any) {}
+	}
+}
+
+// Server accepts connections on listeners and serves each in a goroutine of its own.
+type Server struct {
+	engine *engine.Engine
+	cfg    Config
+	start  time.Time
+
+	ctx    context.Context // ends at Shutdown's deadline: kills what still runs
+	cancel context.CancelFunc
+
+	mu        sync.Mutex
+	listeners map[net.Listener]bool
+	conns     map[*conn]bool
+	closing   bool
+	wg        sync.WaitGroup
+
+	unauthenticated atomic.Int64
+	packets         atomic.Int64 // bytes of commands being received
+	count           counters
+	globals         globals
+	keys            keyPair
+	known           passwordCache
+}
+
+// counters are what SHOW STATUS and COM_STATISTICS tell.
+type counters struct {
+	connections, questions, slow, aborted, maxUsed atomic.Int64
+	sent, received                                 atomic.Int64
+}
+
+// NewServer makes a Server over e.
+func NewServer(e *engine.Engine, cfg Config) *Server {
+	cfg.defaults()
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Server{engine: e, cfg: cfg, start: time.Now(), ctx: ctx, cancel: cancel,
+		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{}}
+}
+
+// Serve accepts until the listener closes or Shutdown; then it returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		return l.Close()
+	}
+	s.listeners[l] = true
+	s.mu.Unlock()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			s.mu.Lock()
+			closing := s.closing
+			s.mu.Unlock()
+			if closing || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			// Out of file descriptors and the like: wait, do not spin, do not die.
+			s.cfg.Log("accept: %v", err)
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		s.serve(c)
+	}
+}
+
+func (s *Server) serve(nc net.Conn) {
+	c := newConn(s, nc)
+	s.mu.Lock()
+	full := len(s.conns) >= s.cfg.MaxConnections
+	if s.closing {
+		s.mu.Unlock()
+		nc.Close()
+		return
+	}
+	s.conns[c] = true
+	if n := int64(len(s.conns)); n > s.count.maxUsed.Load() {
+		s.count.maxUsed.Store(n)
+	}
+	s.wg.Add(1)
+	s.mu.Unlock()
+	s.count.connections.Add(1)
+	go func() {
+		defer s.wg.Done()
+		defer func() {
+			s.mu.Lock()
+			delete(s.conns, c)
+			s.mu.Unlock()
+		}()
+		c.serve(full)
+	}()
+}
+
+// connected is the number of connections.
+func (s *Server) connected() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// Shutdown stops accepting, lets statements in flight end until ctx is done, then cuts them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing = true
+	for l := range s.listeners {
+		l.Close()
+	}
+	for c := range s.conns {
+		c.drain()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+		s.cancel()
+		s.mu.Lock()
+		for c := range s.conns {
+			c.nc.Close()
+		}
+		s.mu.Unlock()
+		<-done
+	}
+	s.cancel()
+	return err
+}
