@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -13,6 +15,46 @@ func init() {
 		return types.NewStr("PostgreSQL " + s.engine.serverVersion()), nil
 	}
 	systemFunctions["pg_show_all_settings"] = showAllSettings
+	systemFunctions["pg_get_functiondef"] = functionDefinition
+	systemFunctions["pg_get_function_identity_arguments"] = ofFunction(syscat.IdentityArguments)
+	for _, n := range []string{"operator", "opclass", "opfamily", "collation", "conversion"} {
+		systemFunctions["pg_"+n+"_is_visible"] = isVisible("pg_" + n)
+	}
+}
+
+func functionDefinition(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	if f := syscat.Function(uint32(a[0].Int())); f != nil && f.Kind == plan.AggregateFunc {
+		return types.Null, sqlerr.New(sqlerr.WrongObjectType, "%q is an aggregate function", f.Name)
+	}
+	return ofFunction(syscat.Definition)(ctx, s, a)
+}
+
+// ofFunction asks something of the function with an OID.
+func ofFunction(f func(*plan.Function) string) func(context.Context, *Session, []types.Datum) (types.Datum, error) {
+	return func(_ context.Context, _ *Session, a []types.Datum) (types.Datum, error) {
+		if fn := syscat.Function(uint32(a[0].Int())); fn != nil {
+			return types.NewStr(f(fn)), nil
+		}
+		return types.Null, nil
+	}
+}
+
+// isVisible asks of an object whose kind lives in pg_catalog alone: it is visible if it exists.
+func isVisible(catalog string) func(context.Context, *Session, []types.Datum) (types.Datum, error) {
+	return func(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+		t, ok := syscat.Table(s.sysHost(ctx, s.catalog), "pg_catalog", catalog)
+		if !ok {
+			return types.Null, nil
+		}
+		seen := types.Null
+		err := t.Rows(ctx, map[int]types.Datum{0: a[0]}, func(r []types.Datum) error {
+			if r[0].Int() == a[0].Int() { // oid is the first column
+				seen = types.NewBool(true)
+			}
+			return nil
+		})
+		return seen, err
+	}
 }
 
 // showAllSettings gives the rows of pg_settings as a list.

@@ -50,7 +50,7 @@ func init() {
 		stable("pg_typeof", sig(types.Any), types.T(types.Regtype), typed(func(_ *Ctx, _ []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
 			return types.NewInt(int64(t[0].OID())), nil
 		})).nonStrict(),
-		imm("format_type", sig(oid, i4), tText, Row(formatType)).nonStrict(),
+		stable("format_type", sig(oid, i4), tText, Row(formatType)).nonStrict(),
 		stable("pg_get_userbyid", sig(oid), tName, Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
 			if s, err := session(c); err == nil {
 				if n, ok := s.ObjectName("pg_authid", uint32(a[0].Int())); ok {
@@ -201,7 +201,7 @@ func setConfig(c *Ctx, a []types.Datum) (types.Datum, error) {
 }
 
 // formatType spells a type by its OID and modifier, as psql's \d shows it.
-func formatType(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func formatType(c *Ctx, a []types.Datum) (types.Datum, error) {
 	if a[0].IsNull() {
 		return types.Null, nil
 	}
@@ -210,6 +210,12 @@ func formatType(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	}
 	t, ok := types.FromOID(uint32(a[0].Int()))
 	if !ok {
+		// A type of the catalogs that no value here has.
+		if s, err := session(c); err == nil {
+			if n, ok := s.ObjectName("pg_type", uint32(a[0].Int())); ok {
+				return types.NewStr(n), nil
+			}
+		}
 		return types.NewStr("???"), nil
 	}
 	mod := int64(-1)

@@ -55,18 +55,45 @@ func (q *query) proc(oid uint32, name string, f *plan.Function) error {
 		strict = f.Strict
 		volatile = map[plan.Volatility]string{plan.Immutable: "i", plan.Stable: "s", plan.Volatile: "v"}[f.Volatility]
 		set = f.Kind == plan.SetFunc
-		ret = f.Ret.OID()
+		ret = signatureOID(f.Ret)
 		for _, a := range f.Args {
-			args = append(args, int(a.OID()))
+			args = append(args, int(signatureOID(a)))
 		}
 		if f.Variadic && len(f.Args) > 0 {
 			variadic = int(f.Args[len(f.Args)-1].OID())
 		}
 	}
-	return q.row("oid", oid, "proname", name, "pronamespace", pgCatalogOID, "proowner", ownerOID, "prolang", 12, "procost", 1.0,
+	var all, modes, argNames any // NULL where all arguments are inputs without names
+	if f != nil && f.Ret.Kind == types.Struct && len(f.Ret.Fields()) > 0 {
+		types, kinds, names := append([]int{}, args...), []string{}, []string{}
+		for range args {
+			kinds, names = append(kinds, "i"), append(names, "")
+		}
+		for _, o := range f.Ret.Fields() {
+			types, kinds, names = append(types, int(o.Type.OID())), append(kinds, "o"), append(names, o.Name)
+		}
+		all, modes, argNames = types, kinds, names
+	}
+	return q.row("proallargtypes", all, "proargmodes", modes, "proargnames", argNames,
+		"oid", oid, "proname", name, "pronamespace", pgCatalogOID, "proowner", ownerOID, "prolang", 12, "procost", 1.0,
 		"prorows", 0.0, "provariadic", variadic, "prosupport", 0, "prokind", kind, "prosecdef", false, "proleakproof", false,
 		"proisstrict", strict, "proretset", set, "provolatile", volatile, "proparallel", "s", "pronargs", len(args),
 		"pronargdefaults", 0, "prorettype", ret, "proargtypes", args, "prosrc", name)
+}
+
+// signatureOID is a type's OID in a signature: any row is a record there.
+func signatureOID(t types.Type) uint32 {
+	if t.Kind == types.Struct {
+		return 2249
+	}
+	return t.OID()
+}
+
+func signatureName(t types.Type) string {
+	if t.Kind == types.Struct {
+		return "record"
+	}
+	return t.String()
 }
 
 // Function finds a function by OID.
@@ -114,22 +141,45 @@ func FunctionOID(name string) (uint32, bool) {
 
 // Arguments is pg_get_function_arguments; Result pg_get_function_result.
 func Arguments(f *plan.Function) string {
-	out := make([]string, len(f.Args))
-	for i, a := range f.Args {
-		out[i] = a.String()
-		if f.Variadic && i == len(f.Args)-1 {
-			out[i] = "VARIADIC " + out[i] + "[]"
+	out := inputs(f)
+	if f.Ret.Kind == types.Struct {
+		for _, o := range f.Ret.Fields() {
+			out = append(out, "OUT "+Quote(o.Name)+" "+o.Type.String())
 		}
 	}
 	return strings.Join(out, ", ")
 }
 
+func inputs(f *plan.Function) []string {
+	out := make([]string, len(f.Args))
+	for i, a := range f.Args {
+		out[i] = signatureName(a)
+		if f.Variadic && i == len(f.Args)-1 {
+			out[i] = "VARIADIC " + out[i] + "[]"
+		}
+	}
+	return out
+}
+
 func Result(f *plan.Function) string {
 	if f.Kind == plan.SetFunc {
-		return "SETOF " + f.Ret.String()
+		return "SETOF " + signatureName(f.Ret)
 	}
-	return f.Ret.String()
+	return signatureName(f.Ret)
 }
+
+// Definition is pg_get_functiondef: every function is built in.
+func Definition(f *plan.Function) string {
+	how := map[plan.Volatility]string{plan.Immutable: " IMMUTABLE", plan.Stable: " STABLE"}[f.Volatility] + " PARALLEL SAFE"
+	if f.Strict {
+		how += " STRICT"
+	}
+	return "CREATE OR REPLACE FUNCTION pg_catalog." + Quote(f.Name) + "(" + Arguments(f) + ")\n RETURNS " + Result(f) +
+		"\n LANGUAGE internal\n" + how + "\nAS $function$" + f.Name + "$function$\n"
+}
+
+// IdentityArguments is pg_get_function_identity_arguments.
+func IdentityArguments(f *plan.Function) string { return strings.Join(inputs(f), ", ") }
 
 func pgOperator(ctx context.Context, q *query) error {
 	for _, f := range eval.Functions() {

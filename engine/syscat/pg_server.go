@@ -83,7 +83,10 @@ func pgUser(ctx context.Context, q *query) error {
 
 func pgSettings(ctx context.Context, q *query) error {
 	for _, s := range q.host.Settings() {
-		context := "user"
+		context, source := "user", "default"
+		if s.Value != s.Default {
+			source = "session"
+		}
 		if s.Fixed {
 			context = "internal"
 		}
@@ -92,7 +95,7 @@ func pgSettings(ctx context.Context, q *query) error {
 			enum = s.Enum
 		}
 		if err := q.row("name", s.Name, "setting", s.Value, "category", "lhsql", "short_desc", s.Doc, "context", context,
-			"vartype", s.Kind, "source", "default", "enumvals", enum, "boot_val", s.Default, "reset_val", s.Default,
+			"vartype", s.Kind, "source", source, "enumvals", enum, "boot_val", s.Default, "reset_val", s.Default,
 			"pending_restart", false); err != nil {
 			return err
 		}

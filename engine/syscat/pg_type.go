@@ -71,12 +71,25 @@ func typeInfo(t types.Type) typeRow {
 	return typeRow{align: "i", storage: "x"}
 }
 
-// TypeName is the name of the type with the OID; ok is false when there is none.
+// TypeName is the name of the type with the OID as SQL spells it; ok is false when there is none.
 func TypeName(oid uint32) (string, bool) {
-	if r := typeByOID()[oid]; r != nil {
-		return r.name, true
+	r := typeByOID()[oid]
+	switch {
+	case r == nil:
+		return "", false
+	case r.category == "A" && r.elem != 0:
+		if elem, ok := TypeName(r.elem); ok {
+			return elem + "[]", true
+		}
+	case r.name == "bit":
+		return "bit", true
+	case r.name == "varbit":
+		return "bit varying", true
 	}
-	return "", false
+	if t, ok := types.FromOID(oid); ok {
+		return t.String(), true
+	}
+	return Quote(r.name), true
 }
 
 // TypeOID finds a type by its pg_type name.
