@@ -307,9 +307,9 @@ func parseOptions(text string, into map[string]string) error {
 // authenticate admits user or returns the error that the client shall see.
 func (c *conn) authenticate(user string) error {
 	a := &c.srv.cfg.Auth
-	local := isLoopback(c.nc.RemoteAddr())
+	local, certified := isLoopback(c.nc.RemoteAddr()), c.certificateUser() == user
 	if a.Lookup == nil {
-		if local {
+		if local || certified {
 			return nil
 		}
 		return sqlerr.New(sqlerr.InvalidAuthorization, "no users are configured: only connections from this machine are accepted").
@@ -318,10 +318,12 @@ func (c *conn) authenticate(user string) error {
 	if local && a.TrustLoopback {
 		return nil
 	}
-	if c.certificateUser() == user {
+	stored, known := a.Lookup(user)
+	// Where users are configured a certificate proves who one is, not that one may still come:
+	// who is taken from the users is out.
+	if certified && known {
 		return nil
 	}
-	stored, known := a.Lookup(user)
 	failed := sqlerr.New(sqlerr.InvalidPassword, "password authentication failed for user %q", user)
 	if known && strings.HasPrefix(stored, "md5") && a.AllowMD5 {
 		return c.authMD5(user, stored, failed)
