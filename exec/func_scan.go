@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/lhsql/lhsql/eval"
-	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -23,27 +22,7 @@ type funcScan struct {
 
 func newFuncScan(env *Env, n *plan.FuncScan) *funcScan {
 	f := &funcScan{env: env, node: n, c: env.evalCtx()}
-	cols := len(n.Cols)
-	if n.Ordinality {
-		cols--
-	}
-	total := 0
-	for _, c := range n.Calls {
-		w := 1
-		if c.Typ.Kind == types.Struct && len(c.Typ.Fields()) > 0 {
-			w = len(c.Typ.Fields())
-		}
-		f.widths = append(f.widths, w)
-		total += w
-	}
-	// A composite that is one column, not its members.
-	if total != cols && len(n.Calls) == cols {
-		for i := range f.widths {
-			f.widths[i] = 1
-		}
-		total = cols
-	}
-	invariant.Check(total == cols, "functions in FROM make %d columns, not %d", total, cols)
+	f.widths = n.Widths()
 	return f
 }
 

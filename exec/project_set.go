@@ -20,11 +20,16 @@ type projectSet struct {
 	c    *eval.Ctx
 	cols []setColumn
 
+	outer   bool
+	ordinal *vec.Appender // nil: the rows are not numbered
+
 	b    *vec.Batch // input under way
 	row  int        // next of its selection
 	sets [][]types.Datum
-	at   int // next row of the sets
-	size int // of the largest
+	at   int  // next row of the sets
+	size int  // of the largest
+	base int  // rows of the input row that left before, in parts of large sets
+	lone bool // the one row that outer makes of empty sets is under way
 	vals []*vec.Vector
 	apps []*vec.Appender
 	out  vec.Batch
@@ -39,10 +44,17 @@ type setColumn struct {
 	args   []*eval.Program
 	vecs   []*vec.Vector
 	large  *largeSet // under way; nil: none
+	// list: the call is unnest, whose rows lie in its argument's child already: those from lo on,
+	// n of them.
+	list  bool
+	lo, n int
 }
 
 func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, error) {
-	p := &projectSet{env: env, in: in, c: env.evalCtx()}
+	p := &projectSet{env: env, in: in, c: env.evalCtx(), outer: n.Outer}
+	if n.Ordinal.ID != 0 {
+		p.ordinal = vec.NewAppender(n.Ordinal.Type)
+	}
 	cols := n.Input.Columns()
 	for _, e := range n.Exprs {
 		var sc setColumn
@@ -51,6 +63,8 @@ func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, er
 			sc.set, sc.strict = eval.Declaration(call.Func).Set, call.Func.Strict
 			sc.args, err = compileAll(call.Args, cols)
 			sc.vecs = make([]*vec.Vector, len(sc.args))
+			sc.list = call.Func.Name == "unnest" && len(call.Args) == 1 && call.Args[0].Type().Kind == types.Array &&
+				call.Args[0].Type().Elem().Kind != types.Array // which PostgreSQL unnests too
 		} else {
 			sc.plain, err = eval.Compile(e.Expr, cols)
 		}
@@ -68,6 +82,9 @@ func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, er
 func (p *projectSet) Next(ctx context.Context) (*vec.Batch, error) {
 	for _, a := range p.apps {
 		a.Reset()
+	}
+	if p.ordinal != nil {
+		p.ordinal.Reset()
 	}
 	n, limit := 0, p.env.batchRows()
 	for n < limit {
@@ -113,6 +130,9 @@ func (p *projectSet) Next(ctx context.Context) (*vec.Batch, error) {
 	for _, a := range p.apps {
 		p.out.Cols = append(p.out.Cols, a.Vector())
 	}
+	if p.ordinal != nil {
+		p.out.Cols = append(p.out.Cols, p.ordinal.Vector())
+	}
 	p.out.Rows = n
 	return &p.out, nil
 }
@@ -139,10 +159,15 @@ func (p *projectSet) startBatch(b *vec.Batch) error {
 func (p *projectSet) startRow(ctx context.Context) error {
 	r := int(selection(p.b)[p.row])
 	p.row++
-	p.at, p.size = 0, 0
+	p.at, p.size, p.base, p.lone = 0, 0, 0, false
 	for i := range p.cols {
 		sc := &p.cols[i]
 		if sc.plain != nil {
+			continue
+		}
+		if sc.list {
+			sc.start(r)
+			p.size = max(p.size, sc.n)
 			continue
 		}
 		args := make([]types.Datum, len(sc.vecs))
@@ -170,7 +195,25 @@ func (p *projectSet) startRow(ctx context.Context) error {
 		}
 		p.size = max(p.size, len(p.sets[i]))
 	}
-	return p.refill()
+	if err := p.refill(); err != nil {
+		return err
+	}
+	if p.size == 0 && p.outer {
+		p.size, p.lone = 1, true
+	}
+	return nil
+}
+
+// start finds the rows that unnest makes of row r.
+func (sc *setColumn) start(r int) {
+	v := sc.vecs[0]
+	sc.lo, sc.n = 0, 0
+	if !v.Null(r) {
+		k := v.Row(r)
+		offsets := v.Values().Offsets
+		sc.lo = int(offsets[k])
+		sc.n = int(offsets[k+1]) - sc.lo
+	}
 }
 
 // wholeSet is how many rows of a set are computed at once. Larger ones begin anew and are
@@ -215,12 +258,21 @@ func (p *projectSet) refill() error {
 		if p.cols[i].set != nil && p.at > 0 {
 			p.sets[i] = p.sets[i][:0]
 		}
+		if sc := &p.cols[i]; sc.list {
+			used := min(p.at, sc.n)
+			sc.lo, sc.n = sc.lo+used, sc.n-used
+		}
 	}
 	if !large {
 		return nil
 	}
+	p.base += p.at
 	p.at, p.size = 0, 0
 	for i := range p.cols {
+		if sc := &p.cols[i]; sc.list {
+			p.size = max(p.size, min(sc.n, wholeSet))
+			continue
+		}
 		l := p.cols[i].large
 		if l != nil {
 			p.sets[i] = p.sets[i][:0]
@@ -257,10 +309,19 @@ func (p *projectSet) appendRow() {
 		switch {
 		case p.cols[i].plain != nil:
 			p.apps[i].Append(p.vals[i], r)
+		case p.cols[i].list && p.at < p.cols[i].n:
+			p.apps[i].Append(p.cols[i].vecs[0].Values().Child, p.cols[i].lo+p.at)
 		case p.at < len(p.sets[i]):
 			p.apps[i].AppendDatum(p.sets[i][p.at])
 		default:
 			p.apps[i].AppendNull()
+		}
+	}
+	if p.ordinal != nil {
+		if p.lone {
+			p.ordinal.AppendNull()
+		} else {
+			p.ordinal.AppendDatum(types.NewInt(int64(p.base+p.at) + 1))
 		}
 	}
 	p.at++

@@ -186,7 +186,12 @@ func Clone(n Node, fresh func() ColID) (Node, map[ColID]ColID) {
 		case *Project:
 			return &Project{Input: m.Input, Exprs: nameds(m.Exprs)}
 		case *ProjectSet:
-			return &ProjectSet{Input: m.Input, Exprs: nameds(m.Exprs)}
+			d := *m
+			d.Exprs = nameds(m.Exprs)
+			if m.Ordinal.ID != 0 {
+				d.Ordinal.ID = id(m.Ordinal.ID)
+			}
+			return &d
 		case *Aggregate:
 			d := *m
 			d.Groups = nameds(m.Groups)

@@ -45,14 +45,20 @@ func (n *Scan) Columns() []Column {
 	}
 	return c
 }
-func (n *Virtual) Columns() []Column    { return n.Cols }
-func (n *Values) Columns() []Column     { return n.Cols }
-func (n *Filter) Columns() []Column     { return n.Input.Columns() }
-func (n *Project) Columns() []Column    { return named(n.Exprs) }
-func (n *ProjectSet) Columns() []Column { return named(n.Exprs) }
-func (n *FuncScan) Columns() []Column   { return n.Cols }
-func (n *Join) Columns() []Column       { return joinColumns(n.Kind, n.Left, n.Right, n.Mark) }
-func (n *Apply) Columns() []Column      { return joinColumns(n.Kind, n.Left, n.Right, n.Mark) }
+func (n *Virtual) Columns() []Column { return n.Cols }
+func (n *Values) Columns() []Column  { return n.Cols }
+func (n *Filter) Columns() []Column  { return n.Input.Columns() }
+func (n *Project) Columns() []Column { return named(n.Exprs) }
+func (n *ProjectSet) Columns() []Column {
+	cols := named(n.Exprs)
+	if n.Ordinal.ID != 0 {
+		cols = append(cols, n.Ordinal)
+	}
+	return cols
+}
+func (n *FuncScan) Columns() []Column { return n.Cols }
+func (n *Join) Columns() []Column     { return joinColumns(n.Kind, n.Left, n.Right, n.Mark) }
+func (n *Apply) Columns() []Column    { return joinColumns(n.Kind, n.Left, n.Right, n.Mark) }
 func (n *Aggregate) Columns() []Column {
 	c := named(n.Groups)
 	if n.Sets != nil {

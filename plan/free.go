@@ -121,6 +121,9 @@ func Made(n Node) ColSet {
 		madeNamed(s, n.Exprs)
 	case *ProjectSet:
 		madeNamed(s, n.Exprs)
+		if n.Ordinal.ID != 0 {
+			s.Add(n.Ordinal.ID)
+		}
 	case *Aggregate:
 		// A group column may keep its input's ID: then it is passed on, not made.
 		madeNamed(s, n.Groups)

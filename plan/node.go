@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 
+	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
 )
@@ -152,6 +153,11 @@ type Project struct {
 type ProjectSet struct {
 	Input Node
 	Exprs []Named
+	// Outer: an input row whose sets are all empty makes one row, with NULL for them.
+	Outer bool
+	// Ordinal, unless its ID is 0, numbers the rows of one input row from 1, as WITH ORDINALITY
+	// does; it is NULL in a row that Outer makes.
+	Ordinal Column
 }
 
 // FuncScan is set-returning functions in FROM (ROWS FROM when several), in lock step. A scalar
@@ -160,6 +166,31 @@ type FuncScan struct {
 	Calls      []*Call
 	Cols       []Column // the functions' columns in order, then ordinality if asked
 	Ordinality bool
+}
+
+// Widths tells how many of Cols each call makes: one, or as many as a composite result has members.
+func (n *FuncScan) Widths() []int {
+	cols, total := len(n.Cols), 0
+	if n.Ordinality {
+		cols--
+	}
+	widths := make([]int, len(n.Calls))
+	for i, c := range n.Calls {
+		widths[i] = 1
+		if c.Typ.Kind == types.Struct {
+			widths[i] = max(1, len(c.Typ.Fields()))
+		}
+		total += widths[i]
+	}
+	// A composite that is one column, not its members.
+	if total != cols && len(n.Calls) == cols {
+		for i := range widths {
+			widths[i] = 1
+		}
+		total = cols
+	}
+	invariant.Check(total == cols, "functions in FROM make %d columns, not %d", total, cols)
+	return widths
 }
 
 // JoinKind is the kind of a Join or an Apply.

@@ -213,7 +213,9 @@ func MapNodeExprs(n Node, f func(Expr) Expr) Node {
 	case *Project:
 		return &Project{Input: n.Input, Exprs: nameds(n.Exprs)}
 	case *ProjectSet:
-		return &ProjectSet{Input: n.Input, Exprs: nameds(n.Exprs)}
+		m := *n
+		m.Exprs = nameds(n.Exprs)
+		return &m
 	case *FuncScan:
 		m := *n
 		m.Calls = make([]*Call, len(n.Calls))

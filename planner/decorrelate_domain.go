@@ -237,6 +237,10 @@ func (u *domain) push(n plan.Node) (plan.Node, columns, bool) {
 		return u.setOp(n)
 	case *plan.Values:
 		return u.values(n)
+	case *plan.FuncScan:
+		dom, m := u.make()
+		in, ok := expand(u.env, dom, plan.MapNodeExprs(n, m.replace).(*plan.FuncScan), false)
+		return in, m, ok
 	}
 	return nil, nil, false
 }

@@ -164,16 +164,17 @@ func TestLateralConstant(t *testing.T) {
 		                    Files: 0/0`)
 }
 
-// A function in FROM that reads the left side stays an Apply: exec runs it row by row.
-func TestApplyStays(t *testing.T) {
-	b := newBuilder(t)
-	l := b.scan("l", "id int4")
-	f := &plan.FuncScan{Calls: []*plan.Call{{Func: &plan.Function{Name: "generate_series", Kind: plan.SetFunc, Strict: true, Volatility: plan.Immutable},
-		Args: []plan.Expr{b.e(1), b.e("l.id")}, Typ: types.T(types.Int4)}}, Cols: []plan.Column{b.col("g", types.T(types.Int4))}}
-	expect(t, decorrelated(b, &plan.Apply{Kind: plan.InnerJoin, Left: l, Right: f}), `
-		Apply Join
+// A function in FROM that reads the left side makes its rows beside each left row.
+func TestFunctionOfLeft(t *testing.T) {
+	for kind, is := range map[plan.JoinKind]string{plan.InnerJoin: "ProjectSet", plan.LeftJoin: "ProjectSet Left Join"} {
+		b := newBuilder(t)
+		l := b.scan("l", "id int4")
+		f := &plan.FuncScan{Calls: []*plan.Call{{Func: &plan.Function{Name: "generate_series", Kind: plan.SetFunc, Strict: true, Volatility: plan.Immutable},
+			Args: []plan.Expr{b.e(1), b.e("l.id")}, Typ: types.T(types.Int4)}}, Cols: []plan.Column{b.col("g", types.T(types.Int4))}}
+		expect(t, decorrelated(b, &plan.Apply{Kind: kind, Left: l, Right: f}), `
+		`+is+`
+		  Exprs: id, generate_series(1, id) AS g
 		  ->  Scan on l
-		        Files: 0/0
-		  ->  Function Scan
-		        Function Call: generate_series(1, id)`)
+		        Files: 0/0`)
+	}
 }

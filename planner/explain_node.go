@@ -67,6 +67,9 @@ func (x *explainer) describe(b *box, n plan.Node) {
 		b.addIf("Exprs", x.named(n.Exprs))
 	case *plan.ProjectSet:
 		b.is("ProjectSet")
+		if n.Outer {
+			b.is("ProjectSet Left Join")
+		}
 		b.addIf("Exprs", x.named(n.Exprs))
 	case *plan.FuncScan:
 		b.is("Function Scan")

@@ -106,6 +106,9 @@ func (d *decorrelator) guarded(a *plan.Apply, outer plan.ColSet) plan.Node {
 
 // correlated tries the ways in turn; what none can do is a itself.
 func (d *decorrelator) correlated(a *plan.Apply, outer plan.ColSet) plan.Node {
+	if n, ok := d.function(a); ok {
+		return n
+	}
 	if n, ok := d.scalarAggregate(a, outer); ok {
 		return n
 	}

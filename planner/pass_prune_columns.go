@@ -45,6 +45,8 @@ func needed(n plan.Node, req plan.ColSet) plan.Node {
 		}
 		m.Input = needed(n.Input, req.Union(ownCols(&m)))
 		return &m
+	case *plan.ProjectSet:
+		return projectSetColumns(n, req)
 	case *plan.Join:
 		all := req.Union(ownCols(n))
 		return n.WithInputs(needed(n.Left, all), needed(n.Right, all))
@@ -152,5 +154,21 @@ func unionColumns(n *plan.SetOp, req plan.ColSet) plan.Node {
 	}
 	m.Left = withColumns(needed(n.Left, plan.SetOf(l)), l)
 	m.Right = withColumns(needed(n.Right, plan.SetOf(r)), r)
+	return &m
+}
+
+// projectSetColumns keeps all sets: each decides how many rows there are.
+func projectSetColumns(n *plan.ProjectSet, req plan.ColSet) plan.Node {
+	m := *n
+	m.Exprs = nil
+	for _, e := range n.Exprs {
+		if req.Has(e.Col.ID) || isSetCall(e.Expr) || plan.IsVolatile(e.Expr) {
+			m.Exprs = append(m.Exprs, e)
+		}
+	}
+	if !req.Has(n.Ordinal.ID) {
+		m.Ordinal = plan.Column{}
+	}
+	m.Input = needed(n.Input, ownCols(&m))
 	return &m
 }

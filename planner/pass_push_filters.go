@@ -23,6 +23,8 @@ func (p *pusher) push(n plan.Node, preds []plan.Expr) plan.Node {
 		return p.filter(n, preds)
 	case *plan.Project:
 		return p.project(n, preds)
+	case *plan.ProjectSet:
+		return p.projectSet(n, preds)
 	case *plan.Join:
 		return p.join(n, preds)
 	case *plan.Apply:
@@ -97,6 +99,23 @@ func (p *pusher) project(n *plan.Project, preds []plan.Expr) plan.Node {
 		down = append(down, p.env.foldDeep(s))
 	}
 	return filter(&plan.Project{Input: p.push(n.Input, down), Exprs: n.Exprs}, plan.AndOf(stay...))
+}
+
+// projectSet: terms that read no set decide about all rows of an input row alike.
+func (p *pusher) projectSet(n *plan.ProjectSet, preds []plan.Expr) plan.Node {
+	plain := map[plan.ColID]plan.Expr{}
+	cols := plan.ColSet{}
+	for _, e := range n.Exprs {
+		if !isSetCall(e.Expr) && !plan.IsVolatile(e.Expr) {
+			plain[e.Col.ID] = e.Expr
+			cols.Add(e.Col.ID)
+		}
+	}
+	down, stay := sideOnly(preds, cols)
+	for i := range down {
+		down[i] = p.env.foldDeep(plan.Substitute(down[i], plain))
+	}
+	return filter(n.WithInputs(p.push(n.Input, down)), plan.AndOf(stay...))
 }
 
 // aggregate: a predicate on group columns decides whole groups, so their rows may go before.

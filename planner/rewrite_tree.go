@@ -31,11 +31,11 @@ func sameIDs(a, b []plan.Column) bool {
 // so that a rewrite below must not add, drop or reorder any.
 func positional(n plan.Node) bool {
 	switch n := n.(type) {
-	case *plan.SetOp, *plan.With, *plan.ProjectSet:
+	case *plan.SetOp, *plan.With:
 		return true
 	case *plan.Distinct:
 		return n.On == nil
-	case *plan.Filter, *plan.Project, *plan.Join, *plan.Apply, *plan.Aggregate, *plan.Window,
+	case *plan.Filter, *plan.Project, *plan.ProjectSet, *plan.Join, *plan.Apply, *plan.Aggregate, *plan.Window,
 		*plan.Sort, *plan.Limit:
 		return false
 	}
