@@ -65,6 +65,7 @@ var Passes = []Pass{
 	{Name: "unnest_subqueries", Run: unnestSubqueries, Required: true},
 	{Name: "decorrelate", Run: decorrelate},
 	{Name: "merge_projects", Run: mergeProjects},
+	{Name: "fixed_sums", Run: fixedSums},
 	{Name: "outer_to_inner", Run: outerToInner},
 	{Name: "factor_predicates", Run: factorPredicates},
 	{Name: "push_filters", Run: pushFilters},

@@ -29,7 +29,7 @@ var modes = []mode{
 }
 
 // optionalPasses are the planner's passes without which a plan still runs.
-const optionalPasses = "fold,simplify,inline_ctes,decorrelate,merge_projects,outer_to_inner,factor_predicates," +
+const optionalPasses = "fold,simplify,inline_ctes,decorrelate,merge_projects,fixed_sums,outer_to_inner,factor_predicates," +
 	"push_filters,simplify_again,prune_columns,metadata_aggregates,order_joins,runtime_filters,top_n,push_limits"
 
 // answer is what a statement gave.
