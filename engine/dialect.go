@@ -4,6 +4,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/sqlfront/mysql"
 	"github.com/lhsql/lhsql/sqlfront/pg"
 )
 
@@ -18,6 +19,8 @@ func (e *Engine) dialectFor(name string) (*dialect, error) {
 	switch name {
 	case "", "pg":
 		return &dialect{parse: pg.Parse, bind: bind.PostgreSQL}, nil
+	case "mysql":
+		return &dialect{parse: mysql.Parse, bind: bind.MySQL}, nil
 	}
 	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "there is no SQL dialect %q", name)
 }

@@ -240,7 +240,9 @@ func registerOne(f Func) {
 	f.OID = p.OID
 	table.taken[p.OID] = space + key
 	table.exact[key] = p
-	table.all = append(table.all, p)
+	if !strings.HasPrefix(f.Name, mysqlPrefix) {
+		table.all = append(table.all, p)
+	}
 	if f.Operator {
 		table.ops[f.Name] = append(table.ops[f.Name], p)
 	} else {
@@ -260,7 +262,11 @@ func deriveOID(key string) uint32 {
 	return oid
 }
 
-// Functions lists every function, operator, aggregate and window function.
+// mysqlPrefix begins the names of what only the MySQL dialect calls.
+const mysqlPrefix = "mysql:"
+
+// Functions lists every function, operator, aggregate and window function of PostgreSQL's
+// dialect.
 func Functions() []*plan.Function { return table.all }
 
 // FunctionsNamed lists the overloads of one function name, for name look-up and for messages.

@@ -25,7 +25,7 @@ type Star struct {
 } // * or t.*
 
 // Lit is a constant. Kind: 'i' integer, 'n' numeric, 's' string (type unknown), 'b' bool,
-// '0' NULL, 'x' bit string.
+// '0' NULL, 'x' bit string; of MySQL's also 'f' approximate number (1e3) and 'h' bytes (x'41').
 type Lit struct {
 	Kind byte
 	Text string
@@ -33,6 +33,12 @@ type Lit struct {
 }
 
 type Param struct{ Index, Pos int } // $n
+
+// Variable is MySQL's @x (Scope "user"), @@x (Scope "") or @@scope.x.
+type Variable struct {
+	Scope, Name string // lower case
+	Pos         int
+}
 
 // Unary and Binary operators by spelling; Schema is set by OPERATOR(schema.op). Binary also
 // carries "LIKE", "ILIKE", "SIMILAR TO" with their NOT forms as "~~", "!~~", "~~*", "!~~*",
@@ -195,6 +201,7 @@ func (e *Ident) Position() int       { return e.Pos }
 func (e *Star) Position() int        { return e.Pos }
 func (e *Lit) Position() int         { return e.Pos }
 func (e *Param) Position() int       { return e.Pos }
+func (e *Variable) Position() int    { return e.Pos }
 func (e *Unary) Position() int       { return e.Pos }
 func (e *Binary) Position() int      { return e.Pos }
 func (e *And) Position() int         { return e.Pos }
@@ -515,6 +522,7 @@ type CreateTable struct {
 	Comment     *string
 	As          *Query
 	WithNoData  bool
+	OnCommit    string // "drop", "delete rows"; "" preserves them
 	Like        *TableName
 	Pos         int
 }

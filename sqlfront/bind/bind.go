@@ -121,6 +121,7 @@ type binder struct {
 	inView     int
 	tables     []TableUse
 	merge      *mergeScope
+	mysql      *mysqlState // of the MySQL dialect
 }
 
 // colInfo is what the binder knows of a column beyond the plan.

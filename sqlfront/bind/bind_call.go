@@ -59,6 +59,11 @@ func (b *binder) callExpr(lv *level, c *ast.Call) plan.Expr {
 	top := b.fromCall == c
 	b.fromCall = nil
 	name, ok := b.d.FunctionName(c.Name.Parts)
+	if b.d.Call != nil && ok {
+		if x := b.d.Call(b, lv, name, c); x != nil {
+			return x
+		}
+	}
 	var args []plan.Expr
 	named := false
 	for _, a := range c.Args {

@@ -12,6 +12,9 @@ import (
 
 // castExpr binds CAST(x AS t), x::t, and typed literals.
 func (b *binder) castExpr(lv *level, e *ast.Cast) plan.Expr {
+	if b.d.Cast != nil {
+		return b.d.Cast(b, lv, e)
+	}
 	t := b.typeOf(&e.Type)
 	if t.Kind == types.Interval && e.Type.Fields != "" {
 		return b.intervalLiteral(lv, e)
@@ -76,6 +79,11 @@ func (b *binder) cast(x plan.Expr, t types.Type, pos int) plan.Expr {
 
 // convert makes the cast, which is known to exist.
 func (b *binder) convert(x plan.Expr, t types.Type, ctx plan.CastContext, pos int) plan.Expr {
+	if b.d.Convert != nil {
+		if y := b.d.Convert(b, x, t, ctx, pos); y != nil {
+			return b.mark(y, b.posOf(x))
+		}
+	}
 	if r, ok := x.(*plan.RowExpr); ok && t.Kind == types.Struct && len(t.Fields()) == len(r.Elems) {
 		row := &plan.RowExpr{Typ: t}
 		for i, e := range r.Elems {

@@ -59,6 +59,8 @@ func (b *binder) bindExpr(lv *level, e ast.Expr) plan.Expr {
 		return b.literal(e)
 	case *ast.Param:
 		return b.param(e)
+	case *ast.Variable:
+		return b.variable(e)
 	case *ast.Unary:
 		return b.unary(lv, e)
 	case *ast.Binary:
@@ -122,6 +124,11 @@ func (b *binder) bindExpr(lv *level, e ast.Expr) plan.Expr {
 // ---- literals and parameters ----
 
 func (b *binder) literal(l *ast.Lit) plan.Expr {
+	if b.d.Literal != nil {
+		if x := b.d.Literal(b, l); x != nil {
+			return x
+		}
+	}
 	switch l.Kind {
 	case 'i', 'n':
 		return b.number(l.Text, l.Pos)
@@ -193,6 +200,11 @@ func (b *binder) unary(lv *level, e *ast.Unary) plan.Expr {
 	}
 	b.checkOperatorSchema(e.Schema, e.Op, e.Pos)
 	x := b.expr(lv, e.X)
+	if b.d.Unary != nil {
+		if y := b.d.Unary(b, e.Op, x, e.Pos); y != nil {
+			return y
+		}
+	}
 	r, err := b.d.ResolveOperator(e.Op, []types.Type{x.Type()})
 	b.check(err, e.Pos)
 	return &plan.Call{Func: r.Func, Args: []plan.Expr{b.coerce(x, r.Args[0], plan.Implicit)}, Typ: r.Ret, Pos: b.at(e.Pos)}
@@ -247,6 +259,16 @@ func (b *binder) operator(op string, l, r plan.Expr, pos int) plan.Expr {
 			return b.compareRows(op, lr.Elems, rr.Elems, pos)
 		}
 	}
+	if b.d.Operator != nil {
+		if x := b.d.Operator(b, op, l, r, pos); x != nil {
+			return x
+		}
+	}
+	return b.plainOperator(op, l, r, pos)
+}
+
+// plainOperator applies the operator that the operands' types choose.
+func (b *binder) plainOperator(op string, l, r plan.Expr, pos int) plan.Expr {
 	if k := l.Type().Kind; (k == types.Struct || k == types.Map) && isJSONOperator(op) {
 		l = b.cast(l, types.T(types.JSONB), pos) // as which it shows outside
 	}
@@ -362,6 +384,9 @@ func (b *binder) toBool(x plan.Expr, what string) plan.Expr {
 		return x
 	}
 	pos := b.posOf(x)
+	if b.d.Truth != nil {
+		return b.mark(b.d.Truth(b, x), pos)
+	}
 	if t.Kind == types.Unknown {
 		return b.coerce(x, types.T(types.Bool), plan.Implicit)
 	}
@@ -526,7 +551,11 @@ func (b *binder) in(lv *level, e *ast.In) plan.Expr {
 		consts = consts && b.isConst(list[i])
 	}
 	if consts {
-		if in := b.inList(x, list, e.Negate); in != nil {
+		in := b.inList
+		if b.d.Comparands != nil {
+			in = b.keyedInList
+		}
+		if in := in(x, list, e.Negate); in != nil {
 			return in
 		}
 	}
@@ -959,6 +988,9 @@ func (b *binder) index(lv *level, e *ast.Index) plan.Expr {
 // collate accepts the collations that order as lhsql does: by code point.
 func (b *binder) collate(lv *level, e *ast.Collate) plan.Expr {
 	x := b.expr(lv, e.X)
+	if b.d.Collate != nil {
+		return b.d.Collate(b, x, e)
+	}
 	switch t := x.Type(); {
 	case t.Kind == types.Unknown:
 		x = b.coerce(x, types.T(types.Text), plan.Implicit)

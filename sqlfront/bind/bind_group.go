@@ -183,7 +183,8 @@ func (s *selectState) refuseInGroup(x plan.Expr, pos int) {
 // to a grouping expression becomes its column; a column that is left over is an error (42803).
 type regroup struct {
 	s   *selectState
-	out []plan.Column // of s.groups
+	out []plan.Expr // of s.groups
+	agg *plan.Aggregate
 	// byCol finds grouping expressions that are plain columns.
 	byCol map[plan.ColID]int
 }
@@ -207,8 +208,7 @@ func (r *regroup) walk(e plan.Expr, pos int) plan.Expr {
 	}
 	switch x := e.(type) {
 	case *plan.Col:
-		r.check(x, pos, false)
-		return x
+		return r.check(x, pos, false)
 	case *plan.Subquery:
 		return r.subquery(x, pos)
 	}
@@ -230,7 +230,11 @@ func (r *regroup) walk(e plan.Expr, pos int) plan.Expr {
 }
 
 func (r *regroup) ref(i, pos int) plan.Expr {
-	return r.s.b.mark(plan.ColOf(r.out[i]), pos)
+	if c, ok := r.out[i].(*plan.Col); ok {
+		d := *c
+		return r.s.b.mark(&d, pos)
+	}
+	return r.out[i]
 }
 
 // subquery rewrites a query inside an expression. There, as in PostgreSQL, only grouping
@@ -252,8 +256,7 @@ func (r *regroup) subquery(x *plan.Subquery, pos int) plan.Expr {
 			if i, ok := r.byCol[c.ID]; ok {
 				return r.ref(i, r.s.b.posOf(c))
 			}
-			r.check(c, r.s.b.posOf(c), true)
-			return c
+			return r.check(c, r.s.b.posOf(c), true)
 		})
 	}
 	return r.s.b.mark(&y, pos)
@@ -271,13 +274,16 @@ func (r *regroup) own() plan.ColSet {
 }
 
 // check refuses a column of FROM that is not grouped.
-func (r *regroup) check(c *plan.Col, pos int, inSubquery bool) {
+func (r *regroup) check(c *plan.Col, pos int, inSubquery bool) plan.Expr {
 	i := r.s.b.cols[c.ID]
 	if i.lv != r.s.lv || i.made != fromInput && i.made != bySet {
-		return
+		return c
 	}
 	if i.made == bySet {
-		return // computed above; its arguments are checked there
+		return c // computed above; its arguments are checked there
+	}
+	if loose := r.s.b.d.LooseGroups; loose != nil && loose(r.s.b) {
+		return r.anyValue(c)
 	}
 	name := i.Name
 	if i.rel != "" {
@@ -287,6 +293,7 @@ func (r *regroup) check(c *plan.Col, pos int, inSubquery bool) {
 		r.s.b.fail(sqlerr.GroupingError, pos, "subquery uses ungrouped column \"%s\" from outer query", name)
 	}
 	r.s.b.fail(sqlerr.GroupingError, pos, "column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function", name)
+	return nil
 }
 
 // groupKeyColumns adds, for each relation whose whole key is grouped, its other columns: they

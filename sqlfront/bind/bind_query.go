@@ -217,7 +217,7 @@ func (s *setOpState) build() plan.Node {
 		}
 	}
 	l, r := s.left.build(), s.right.build()
-	n := s.tail.build(&plan.SetOp{Kind: kinds[s.op.Op], All: s.op.All, Left: l, Right: r, Cols: s.tail.columns(outs)})
+	n := s.tail.build(s.b.setOp(&plan.SetOp{Kind: kinds[s.op.Op], All: s.op.All, Left: l, Right: r, Cols: s.tail.columns(outs)}))
 	return s.b.castOutputs(n, s.casts)
 }
 
@@ -244,6 +244,7 @@ type tail struct {
 	cols  []plan.Column // nil until needed
 	make  func() []plan.Column
 	keys  []plan.SortKey
+	of    []int // which column each key sorts by
 	limit *limitState
 }
 
@@ -264,6 +265,7 @@ func (b *binder) outputTail(q *ast.Query, lv *level, cols func() []plan.Column) 
 			i := b.orderOutput(olv, o, t.cols)
 			b.needOrdering(t.cols[i].Type, leftmost(o.Expr))
 			t.keys = append(t.keys, b.sortKey(plan.ColOf(t.cols[i]), o))
+			t.of = append(t.of, i)
 		}
 	}
 	t.limit = b.limit(q, lv)
@@ -312,11 +314,10 @@ func (t *tail) retype(i int, typ types.Type) {
 	if t.cols == nil {
 		return
 	}
-	id := t.cols[i].ID
 	t.cols[i].Type = typ
 	for k := range t.keys {
-		if c, ok := t.keys[k].Expr.(*plan.Col); ok && c.ID == id {
-			t.keys[k].Expr = plan.ColOf(t.cols[i])
+		if t.of[k] == i {
+			t.keys[k].Expr = t.b.key(plan.ColOf(t.cols[i]))
 		}
 	}
 }

@@ -65,6 +65,11 @@ func (b *binder) selectQuery(q *ast.Query, sel *ast.Select, lv *level) query {
 	for i := range sel.Items {
 		s.targets = append(s.targets, b.item(lv, &sel.Items[i])...)
 	}
+	if b.d.Output != nil {
+		for i := range s.targets {
+			s.targets[i].expr = b.d.Output(b, s.targets[i].expr)
+		}
+	}
 	if sel.Where != nil {
 		lv.kind = inWhere
 		s.where = b.condition(lv, sel.Where, "WHERE")
@@ -165,6 +170,9 @@ func (b *binder) ordinal(e ast.Expr, clause string, n int) (int, bool) {
 	if !ok {
 		return 0, false
 	}
+	if l.Kind != 'i' && b.d.ConstantOrder {
+		return 0, false
+	}
 	if l.Kind != 'i' {
 		b.fail(sqlerr.SyntaxError, l.Pos, "non-integer constant in %s", clause)
 	}
@@ -181,7 +189,8 @@ func (s *selectState) find(e ast.Expr, clause string) int {
 	b := s.b
 	if id, ok := e.(*ast.Ident); ok && len(id.Parts) == 1 {
 		name := id.Parts[0]
-		// In GROUP BY a column of FROM comes before an output's name (SQL92 against SQL99).
+		// In GROUP BY a column of FROM comes before an output's name (SQL92 against SQL99), in
+		// MySQL as in PostgreSQL.
 		if clause == "GROUP BY" && s.fromHas(name) {
 			name = ""
 		}
@@ -270,7 +279,7 @@ func (s *selectState) orderBy(o ast.Order) {
 
 // sortKey gives an ORDER BY entry its direction.
 func (b *binder) sortKey(x plan.Expr, o ast.Order) plan.SortKey {
-	k := plan.SortKey{Expr: x, Desc: o.Desc}
+	k := plan.SortKey{Expr: b.key(x), Desc: o.Desc}
 	switch o.Using {
 	case "":
 	case "<":

@@ -94,16 +94,20 @@ func (b *binder) compareSubquery(s *plan.Subquery, e *ast.Subquery, test []plan.
 	p := &plan.Project{Input: s.Plan}
 	cast := false
 	for i, x := range test {
-		r, err := b.d.ResolveOperator(op, []types.Type{x.Type(), cols[i].Type})
+		var y plan.Expr = plan.ColOf(cols[i])
+		if b.d.Comparands != nil {
+			x, y = b.d.Comparands(b, x, y)
+		}
+		r, err := b.d.ResolveOperator(op, []types.Type{x.Type(), y.Type()})
 		b.check(err, e.Pos)
 		if r.Ret.Kind != types.Bool {
 			b.fail(sqlerr.DatatypeMismatch, e.Pos, "row comparison operator must yield type boolean, not type %s", typeName(r.Ret))
 		}
 		s.Test = append(s.Test, b.coerce(x, r.Args[0], plan.Implicit))
 		s.Ops = append(s.Ops, r.Func)
-		y := b.coerce(plan.ColOf(cols[i]), r.Args[1], plan.Implicit)
+		y = b.coerce(y, r.Args[1], plan.Implicit)
 		out := cols[i]
-		if !cols[i].Type.Equal(r.Args[1]) {
+		if c, plain := y.(*plan.Col); !plain || c.ID != out.ID {
 			out = b.newColumn(cols[i].Name, r.Args[1])
 			cast = true
 		}

@@ -119,7 +119,7 @@ func (b *binder) windowSpec(lv *level, d *ast.WindowDef, limit int) *windowSpec 
 		for _, e := range d.Partition {
 			x := b.windowExpr(sel, e)
 			b.needEquality(x.Type(), b.posOf(x))
-			s.partition = append(s.partition, x)
+			s.partition = append(s.partition, b.key(x))
 		}
 	})
 	lv.in(inWindowOrder, func() {

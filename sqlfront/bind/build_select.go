@@ -45,6 +45,7 @@ func (s *selectState) build() plan.Node {
 			in := b.cols[x.ID]
 			c.TableOID, c.Attnum = in.TableOID, in.Attnum
 		}
+		b.carry(c, t.expr)
 		cols[i] = c
 		junk = junk || t.junk
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: t.expr})
@@ -65,7 +66,7 @@ func (s *selectState) build() plan.Node {
 		}
 		n = d
 	case s.ast.Distinct:
-		n = &plan.Distinct{Input: n}
+		n = b.distinctRows(n, cols)
 	}
 	if len(keys) > 0 {
 		// After DISTINCT ON once more: Distinct says which row stays, not in what order.
@@ -93,8 +94,13 @@ func (s *selectState) aggregate(n plan.Node) plan.Node {
 	s.groupKeyColumns()
 	agg := &plan.Aggregate{Input: n, Sets: s.sets}
 	r := &regroup{s: s, byCol: map[plan.ColID]int{}}
+	reps := s.groupKeys()
 	for i, g := range s.groups {
 		name := s.groupNames[i]
+		if rep := reps[i]; rep != nil {
+			rep.make(s, r, agg, g, name)
+			continue
+		}
 		c := b.newColumn(name, g.Type())
 		if x, ok := g.(*plan.Col); ok {
 			in := b.cols[x.ID]
@@ -102,12 +108,14 @@ func (s *selectState) aggregate(n plan.Node) plan.Node {
 			r.byCol[x.ID] = i
 		}
 		b.own(c, "", s.lv, byAggregate)
-		r.out = append(r.out, c)
+		b.carry(c, g)
+		r.out = append(r.out, plan.ColOf(c))
 		agg.Groups = append(agg.Groups, plan.Named{Col: c, Expr: g})
 	}
 	for _, a := range s.aggs {
 		agg.Aggs = append(agg.Aggs, *a)
 	}
+	r.agg = agg
 	values := map[plan.ColID]plan.Expr{}
 	if len(s.groupings) > 0 {
 		var set plan.Column

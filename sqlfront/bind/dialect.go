@@ -5,6 +5,7 @@ import (
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -27,6 +28,36 @@ type Dialect struct {
 	NullsFirst func(desc bool) bool
 	// BoolFrom: types that stand for a condition without a cast, compared with zero.
 	BoolFrom func(t types.Type) bool
+
+	// What follows is nil in a dialect whose types alone say what an expression means.
+
+	// Literal types a literal that the binder does not know or types otherwise; nil: its own way.
+	Literal func(b *binder, l *ast.Lit) plan.Expr
+	// Unary and Operator make an operator of bound operands; nil: ResolveOperator says which.
+	Unary    func(b *binder, op string, x plan.Expr, pos int) plan.Expr
+	Operator func(b *binder, op string, l, r plan.Expr, pos int) plan.Expr
+	// Comparands turns two values into what a comparison of them compares.
+	Comparands func(b *binder, l, r plan.Expr) (plan.Expr, plan.Expr)
+	// Call binds a call that the dialect makes something of; nil: ResolveFunction says which.
+	Call func(b *binder, lv *level, name string, c *ast.Call) plan.Expr
+	// Cast binds a cast as written; Convert makes the conversion from x's type to t. nil: a
+	// plan.Cast.
+	Cast    func(b *binder, lv *level, c *ast.Cast) plan.Expr
+	Convert func(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, pos int) plan.Expr
+	// Truth makes a condition of a value that is none.
+	Truth func(b *binder, x plan.Expr) plan.Expr
+	// Collate binds COLLATE.
+	Collate func(b *binder, x plan.Expr, e *ast.Collate) plan.Expr
+	// Key is what values are told apart and sorted by: x itself, or a key made of it.
+	Key func(b *binder, x plan.Expr) plan.Expr
+	// Output finishes an expression that becomes a column.
+	Output func(b *binder, x plan.Expr) plan.Expr
+	// AliasesInExpr: GROUP BY, HAVING and ORDER BY find the select list's names inside of
+	// expressions too; ConstantOrder: a constant there that is no position sorts nothing.
+	AliasesInExpr, ConstantOrder bool
+	// LooseGroups tells whether a column that is neither grouped nor aggregated stands for any of
+	// its group's values.
+	LooseGroups func(b *binder) bool
 }
 
 // PostgreSQL is the dialect of the Postgres wire and of the shell.

@@ -23,6 +23,8 @@ type Env struct {
 	Eval *eval.Ctx
 	// Args are the values of $1 … when binding happens at Execute; nil at Prepare.
 	Args []types.Datum
+	// Variable reads a variable of the MySQL dialect (@x, @@x); nil: there are none.
+	Variable func(scope, name string) (types.Datum, types.Type, bool)
 	// Parse reads a view's text. nil: views cannot be read.
 	Parse func(sql string) ([]ast.Parsed, error)
 	// MaxViewDepth bounds views over views; 0 means 64.

@@ -258,6 +258,9 @@ func (b *binder) ident(lv *level, e *ast.Ident) plan.Expr {
 		if x, ok := b.findColumn(lv, parts[0], e.Pos); ok {
 			return x
 		}
+		if x := b.alias(lv, parts[0]); x != nil {
+			return x
+		}
 		if it, l := b.findRelation(lv, parts, e.Pos); it != nil {
 			return b.wholeRow(l, it, e.Pos)
 		}

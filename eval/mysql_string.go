@@ -1,0 +1,578 @@
+package eval
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/types"
+)
+
+func init() {
+	const text, i8, bin, n = types.Text, types.Int8, types.Bytea, types.Numeric
+	Register(
+		imm("mysql:concat", sig(text), tText, Row(mysqlConcat)).variadic(),
+		imm("mysql:concat_ws", sig(text, text), tText, Row(mysqlConcatWS)).variadic().nonStrict(),
+		imm("mysql:length", sig(bin), tInt4, Fn1(func(b []byte) int64 { return int64(len(b)) })).total(),
+		imm("mysql:char_length", sig(text), tInt4, Fn1(func(b []byte) int64 { return int64(utf8.RuneCount(b)) })).total(),
+		imm("mysql:bit_length", sig(bin), tInt8, Fn1(func(b []byte) int64 { return int64(len(b)) * 8 })).total(),
+		imm("mysql:upper", sig(text), tText, Fn1(strings.ToUpper)).total(),
+		imm("mysql:lower", sig(text), tText, Fn1(strings.ToLower)).total(),
+		imm("mysql:left", sig(text, i8), tText, Fn2(func(s string, n int64) string { return substringOf(s, 1, n) })).total(),
+		imm("mysql:right", sig(text, i8), tText, Fn2(rightOf)).total(),
+		imm("mysql:substring", sig(text, i8), tText, Fn2(func(s string, from int64) string { return substringOf(s, from, 1<<40) })).total(),
+		imm("mysql:substring", sig(text, i8, i8), tText, Fn3(substringOf)).total(),
+		imm("mysql:substring_index", sig(text, text, i8), tText, Fn3(substringIndex)).total(),
+		imm("mysql:trim", sig(text), tText, Fn1(func(s string) string { return strings.Trim(s, " ") })).total(),
+		imm("mysql:ltrim", sig(text), tText, Fn1(func(s string) string { return strings.TrimLeft(s, " ") })).total(),
+		imm("mysql:rtrim", sig(text), tText, Fn1(func(s string) string { return strings.TrimRight(s, " ") })).total(),
+		imm("mysql:trim", sig(text, text), tText, Fn2(func(s, x string) string { return trimRightAll(trimLeftAll(s, x), x) })).total(),
+		imm("mysql:ltrim", sig(text, text), tText, Fn2(trimLeftAll)).total(),
+		imm("mysql:rtrim", sig(text, text), tText, Fn2(trimRightAll)).total(),
+		imm("mysql:lpad", sig(text, i8, text), tText, Try3(func(s string, n int64, p string) (types.Datum, error) { return padTo(s, n, p, true) })),
+		imm("mysql:rpad", sig(text, i8, text), tText, Try3(func(s string, n int64, p string) (types.Datum, error) { return padTo(s, n, p, false) })),
+		imm("mysql:repeat", sig(text, i8), tText, Try2(repeatText)),
+		imm("mysql:space", sig(i8), tText, Try1(func(n int64) (string, error) { return repeatText(" ", n) })),
+		imm("mysql:reverse", sig(text), tText, Fn1(reverseText)).total(),
+		imm("mysql:replace", sig(text, text, text), tText, Try3(replaceText)),
+		imm("mysql:insert", sig(text, i8, i8, text), tText, Fn4(insertText)).total(),
+		imm("mysql:locate", sig(text, text), tInt4, Fn2(func(x, s string) int64 { return locate(x, s, 1) })).total(),
+		imm("mysql:locate", sig(text, text, i8), tInt4, Fn3(locate)).total(),
+		imm("mysql:locate_ci", sig(text, text), tInt4, Fn2(func(x, s string) int64 { return locateFolded(x, s, 1) })).total(),
+		imm("mysql:locate_ci", sig(text, text, i8), tInt4, Fn3(locateFolded)).total(),
+		imm("mysql:ascii", sig(bin), tInt4, Fn1(func(b []byte) int64 {
+			if len(b) == 0 {
+				return 0
+			}
+			return int64(b[0])
+		})).total(),
+		imm("mysql:ord", sig(text), tInt8, Fn1(ordOf)).total(),
+		imm("mysql:char", sig(n), tBytea, Row(charOf)).variadic().nonStrict(),
+		imm("mysql:char_text", sig(bin), tText, Fn1(bytesText)).total(),
+		imm("mysql:hex", sig(bin), tText, Fn1(func(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) })).total(),
+		imm("mysql:hex_number", sig(n), tText, Fn1(func(d types.Decimal) types.Datum { return conv(unsignedDecimal(mysqlBits(d)).String(), 10, 16) })).total(),
+		imm("mysql:unhex", sig(text), tBytea, Fn1(unhex)).total(),
+		imm("mysql:to_base64", sig(bin), tText, Fn1(toBase64)).total(),
+		imm("mysql:from_base64", sig(text), tBytea, Fn1(fromBase64)).total(),
+		imm("mysql:md5", sig(bin), tText, Fn1(func(b []byte) string { s := md5.Sum(b); return hex.EncodeToString(s[:]) })).total(),
+		imm("mysql:sha1", sig(bin), tText, Fn1(func(b []byte) string { s := sha1.Sum(b); return hex.EncodeToString(s[:]) })).total(),
+		imm("mysql:sha2", sig(bin, i8), tText, Fn2(sha2)).total(),
+		imm("mysql:elt", sig(i8, text), tText, Row(elt)).variadic().nonStrict(),
+		imm("mysql:find_in_set", sig(text, text), tInt4, Fn2(findInSet)).total(),
+		imm("mysql:make_set", sig(n, text), tText, Row(makeSet)).variadic().nonStrict(),
+		imm("mysql:export_set", sig(n, text, text, text, i8), tText, Row(exportSet)),
+		imm("mysql:soundex", sig(text), tText, Fn1(soundex)).total(),
+		imm("mysql:quote", sig(text), tText, Row(quoteText)).nonStrict(),
+		imm("mysql:to_text", sig(text), tText, Fn1(func(s string) string { return s })).total(),
+		imm("mysql:cut", sig(text, i8), tText, Fn2(cutText)).total(),
+		imm("mysql:concat_distinct", []types.Type{types.ArrayOf(tBytea), tText, tInt4}, tText, Row(concatDistinct)),
+		imm("mysql:inet_aton", sig(text), tInt8, Fn1(inetAton)).total(),
+		imm("mysql:inet_ntoa", sig(i8), tText, Fn1(inetNtoa)).total(),
+		imm("mysql:is_uuid", sig(text), tBool, Fn1(func(s string) bool { _, err := types.ParseUUID(s); return err == nil })).total(),
+	)
+}
+
+func mysqlConcat(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	n := 0
+	for _, d := range a {
+		n += len(d.Str())
+	}
+	if n > maxString() {
+		return types.Null, errTooLong()
+	}
+	b := make([]byte, 0, n)
+	for _, d := range a {
+		b = append(b, d.Str()...)
+	}
+	return types.NewStr(string(b)), nil
+}
+
+func mysqlConcatWS(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if a[0].IsNull() {
+		return types.Null, nil
+	}
+	var parts []string
+	n := 0
+	for _, d := range a[1:] {
+		if !d.IsNull() {
+			parts = append(parts, d.Str())
+			n += len(d.Str()) + len(a[0].Str())
+		}
+	}
+	if n > maxString() {
+		return types.Null, errTooLong()
+	}
+	return types.NewStr(strings.Join(parts, a[0].Str())), nil
+}
+
+// charOffset is the byte where character n (from 0) of s begins; len(s) past the end.
+func charOffset(s string, n int64) int {
+	if n <= 0 {
+		return 0
+	}
+	if n >= int64(len(s)) && !hasHighByte(s) {
+		return len(s)
+	}
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		_, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+	}
+	return i
+}
+
+func hasHighByte(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// substringOf counts characters from 1, or from the end where from is negative.
+func substringOf(s string, from, n int64) string {
+	if n <= 0 || from == 0 {
+		return ""
+	}
+	if from < 0 {
+		c := int64(utf8.RuneCountInString(s))
+		if -from > c {
+			return ""
+		}
+		from = c + from + 1
+	}
+	s = s[charOffset(s, from-1):]
+	return s[:charOffset(s, n)]
+}
+
+func rightOf(s string, n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	c := int64(utf8.RuneCountInString(s))
+	if n >= c {
+		return s
+	}
+	return s[charOffset(s, c-n):]
+}
+
+func substringIndex(s, by string, n int64) string {
+	if by == "" || n == 0 {
+		return ""
+	}
+	if n > 0 {
+		at := 0
+		for ; n > 0; n-- {
+			i := strings.Index(s[at:], by)
+			if i < 0 {
+				return s
+			}
+			at += i + len(by)
+		}
+		return s[:at-len(by)]
+	}
+	end := len(s)
+	for ; n < 0; n++ {
+		i := strings.LastIndex(s[:end], by)
+		if i < 0 {
+			return s
+		}
+		end = i
+	}
+	return s[end+len(by):]
+}
+
+func trimLeftAll(s, x string) string {
+	for x != "" && strings.HasPrefix(s, x) {
+		s = s[len(x):]
+	}
+	return s
+}
+
+func trimRightAll(s, x string) string {
+	for x != "" && strings.HasSuffix(s, x) {
+		s = s[:len(s)-len(x)]
+	}
+	return s
+}
+
+func padTo(s string, n int64, p string, left bool) (types.Datum, error) {
+	c := int64(utf8.RuneCountInString(s))
+	switch {
+	case n < 0:
+		return types.Null, nil
+	case n <= c:
+		return types.NewStr(s[:charOffset(s, n)]), nil
+	case p == "":
+		return types.NewStr(""), nil
+	case n*4 > int64(maxString()):
+		return types.Null, errTooLong()
+	}
+	var b strings.Builder
+	for k := int64(utf8.RuneCountInString(p)); c+k <= n; c += k {
+		b.WriteString(p)
+	}
+	b.WriteString(p[:charOffset(p, n-c)])
+	if left {
+		return types.NewStr(b.String() + s), nil
+	}
+	return types.NewStr(s + b.String()), nil
+}
+
+func repeatText(s string, n int64) (string, error) {
+	if n <= 0 || s == "" {
+		return "", nil
+	}
+	if n > int64(maxString()/len(s)) {
+		return "", errTooLong()
+	}
+	return strings.Repeat(s, int(n)), nil
+}
+
+func reverseText(s string) string {
+	r := []rune(s)
+	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
+		r[i], r[j] = r[j], r[i]
+	}
+	return string(r)
+}
+
+func replaceText(s, old, with string) (string, error) {
+	if old == "" {
+		return s, nil
+	}
+	if n := strings.Count(s, old); len(s)+n*(len(with)-len(old)) > maxString() {
+		return "", errTooLong()
+	}
+	return strings.ReplaceAll(s, old, with), nil
+}
+
+func insertText(s string, at, n int64, with string) string {
+	c := int64(utf8.RuneCountInString(s))
+	if at < 1 || at > c {
+		return s
+	}
+	from := charOffset(s, at-1)
+	if n < 0 || n > c-at+1 {
+		return s[:from] + with
+	}
+	return s[:from] + with + s[from+charOffset(s[from:], n):]
+}
+
+func locate(x, s string, from int64) int64 {
+	c := int64(utf8.RuneCountInString(s))
+	if from < 1 || from > c+1 {
+		return 0
+	}
+	at := charOffset(s, from-1)
+	i := strings.Index(s[at:], x)
+	if i < 0 {
+		return 0
+	}
+	return from + int64(utf8.RuneCountInString(s[at:at+i]))
+}
+
+// locateFolded compares character by character without regard to case and accents.
+func locateFolded(x, s string, from int64) int64 {
+	xs, ss := foldAll(x), foldAll(s)
+	if from < 1 || from > int64(len(ss))+1 {
+		return 0
+	}
+	for i := int(from - 1); i+len(xs) <= len(ss); i++ {
+		same := true
+		for j := range xs {
+			if xs[j] != ss[i+j] {
+				same = false
+				break
+			}
+		}
+		if same {
+			return int64(i) + 1
+		}
+	}
+	return 0
+}
+
+func foldAll(s string) []rune {
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		out = append(out, foldRune(r))
+	}
+	return out
+}
+
+func ordOf(s string) int64 {
+	_, w := utf8.DecodeRuneInString(s)
+	if s == "" {
+		return 0
+	}
+	var n int64
+	for i := 0; i < w; i++ {
+		n = n<<8 | int64(s[i])
+	}
+	return n
+}
+
+func charOf(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	var b []byte
+	for _, d := range a {
+		if d.IsNull() {
+			continue
+		}
+		u := uint32(mysqlBits(types.DecimalOf(d, tNumeric)))
+		started := false
+		for shift := 24; shift >= 0; shift -= 8 {
+			if c := byte(u >> shift); c != 0 || started || shift == 0 {
+				b, started = append(b, c), true
+			}
+		}
+	}
+	return types.NewStr(string(b)), nil
+}
+
+func unhex(s string) types.Datum {
+	if len(s)%2 == 1 {
+		s = "0" + s
+	}
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		return types.Null
+	}
+	return types.NewStr(string(b))
+}
+
+func toBase64(b []byte) string {
+	s := base64.StdEncoding.EncodeToString(b)
+	var out strings.Builder
+	for len(s) > 76 {
+		out.WriteString(s[:76] + "\n")
+		s = s[76:]
+	}
+	return out.String() + s
+}
+
+func fromBase64(s string) types.Datum {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return types.Null
+	}
+	return types.NewStr(string(b))
+}
+
+func sha2(b []byte, n int64) types.Datum {
+	var sum []byte
+	switch n {
+	case 0, 256:
+		s := sha256.Sum256(b)
+		sum = s[:]
+	case 224:
+		s := sha256.Sum224(b)
+		sum = s[:]
+	case 384:
+		s := sha512.Sum384(b)
+		sum = s[:]
+	case 512:
+		s := sha512.Sum512(b)
+		sum = s[:]
+	default:
+		return types.Null
+	}
+	return types.NewStr(hex.EncodeToString(sum))
+}
+
+func elt(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if a[0].IsNull() || a[0].Int() < 1 || a[0].Int() >= int64(len(a)) {
+		return types.Null, nil
+	}
+	return a[a[0].Int()], nil
+}
+
+func findInSet(x, set string) int64 {
+	if set == "" || strings.Contains(x, ",") {
+		return 0
+	}
+	x = string(foldAll(x))
+	for i, s := range strings.Split(set, ",") {
+		if string(foldAll(s)) == x {
+			return int64(i + 1)
+		}
+	}
+	return 0
+}
+
+func makeSet(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if a[0].IsNull() {
+		return types.Null, nil
+	}
+	u := mysqlBits(types.DecimalOf(a[0], tNumeric))
+	var out []string
+	for i, d := range a[1:] {
+		if i < 64 && u>>i&1 == 1 && !d.IsNull() {
+			out = append(out, d.Str())
+		}
+	}
+	return types.NewStr(strings.Join(out, ",")), nil
+}
+
+func exportSet(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	u := mysqlBits(types.DecimalOf(a[0], tNumeric))
+	n := a[4].Int()
+	if n < 0 || n > 64 {
+		n = 64
+	}
+	var out []string
+	for i := int64(0); i < n; i++ {
+		out = append(out, a[2-int(u>>i&1)].Str())
+	}
+	return types.NewStr(strings.Join(out, a[3].Str())), nil
+}
+
+// soundex gives a letter and at least three digits, as many as the text makes.
+func soundex(s string) string {
+	const codes = "01230120022455012623010202"
+	var out []byte
+	var last byte
+	for _, r := range strings.ToUpper(s) {
+		if r < 'A' || r > 'Z' {
+			continue
+		}
+		c := codes[r-'A']
+		switch {
+		case len(out) == 0:
+			out = append(out, byte(r))
+			last = c
+		case c == '0':
+			// Vowels, H and W are passed over; a letter behind one that sounds alike is not told again.
+		case c != last:
+			out = append(out, c)
+			last = c
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	for len(out) < 4 {
+		out = append(out, '0')
+	}
+	return string(out)
+}
+
+func quoteText(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	if a[0].IsNull() {
+		return types.NewStr("NULL"), nil
+	}
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, r := range a[0].Str() {
+		switch r {
+		case '\\', '\'':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case 0:
+			b.WriteString(`\0`)
+		case 26:
+			b.WriteString(`\Z`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('\'')
+	return types.NewStr(b.String()), nil
+}
+
+// cutText cuts a text to n bytes, at a character's end: group_concat_max_len.
+func cutText(s string, n int64) string {
+	if int64(len(s)) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:max(n, 0)]
+}
+
+// concatDistinct joins the texts behind an array of keys, one for each key. order: 0 as they
+// come, 1 by key, -1 by key from the last.
+func concatDistinct(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	items := a[0].List()
+	var keys, texts [][]byte
+	seen := map[string]bool{}
+	for _, d := range items {
+		if d.IsNull() {
+			continue
+		}
+		all := []byte(d.Str())
+		t, err := unkeyed(all)
+		if err != nil {
+			return types.Null, err
+		}
+		k := all[:len(all)-len(t)]
+		if !seen[string(k)] {
+			seen[string(k)] = true
+			keys, texts = append(keys, k), append(texts, t)
+		}
+	}
+	if len(texts) == 0 {
+		return types.Null, nil
+	}
+	if order := a[2].Int(); order != 0 {
+		sortBy(keys, texts, func(i, j int) bool { return int64(bytes.Compare(keys[i], keys[j]))*order < 0 })
+	}
+	out := bytes.Join(texts, []byte(a[1].Str()))
+	if len(out) > maxString() {
+		return types.Null, errTooLong()
+	}
+	return types.NewStr(string(out)), nil
+}
+
+func inetAton(s string) types.Datum {
+	parts := strings.Split(s, ".")
+	if len(parts) > 4 || s == "" {
+		return types.Null
+	}
+	var n int64
+	for i, p := range parts {
+		v := int64(0)
+		if p == "" || len(p) > 3 {
+			return types.Null
+		}
+		for _, c := range p {
+			if c < '0' || c > '9' {
+				return types.Null
+			}
+			v = v*10 + int64(c-'0')
+		}
+		if v > 255 {
+			return types.Null
+		}
+		if i == len(parts)-1 {
+			for k := len(parts); k < 4; k++ {
+				n <<= 8
+			}
+		}
+		n = n<<8 | v
+	}
+	return types.NewInt(n)
+}
+
+func inetNtoa(n int64) types.Datum {
+	if n < 0 || n > 0xffffffff {
+		return types.Null
+	}
+	d := func(s uint) string { return types.DecimalFromInt64(n >> s & 255).String() }
+	return types.NewStr(d(24) + "." + d(16) + "." + d(8) + "." + d(0))
+}

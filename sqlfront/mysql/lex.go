@@ -1,0 +1,356 @@
+package mysql
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what a token is.
+type kind uint8
+
+const (
+	tokEnd     kind = iota
+	tokWord         // unquoted identifier or keyword; text is lower case, value as written
+	tokQuoted       // `identifier`; value is the name
+	tokString       // '…' or "…"; value is decoded
+	tokHex          // x'41', 0x41, b'101', 0b101; value is the bytes
+	tokNumber       // 1, 1.5, 1e3
+	tokParam        // ?
+	tokVar          // @x, @@session.x; value is without the signs
+	tokOp           // operators
+	tokPunct        // ( ) , ; .
+	tokInvalid      // unterminated or unknown
+)
+
+type token struct {
+	kind     kind
+	text     string
+	value    string
+	pos, end int
+}
+
+func (t token) is(words ...string) bool {
+	if t.kind != tokWord {
+		return false
+	}
+	for _, w := range words {
+		if t.text == w {
+			return true
+		}
+	}
+	return false
+}
+
+func (t token) op(s string) bool    { return t.kind == tokOp && t.text == s }
+func (t token) punct(s string) bool { return t.kind == tokPunct && t.text == s }
+
+// isName tells whether t can name something: quoted, or a word that MySQL does not reserve.
+func (t token) isName() bool { return t.kind == tokQuoted || t.kind == tokWord && !reserved[t.text] }
+
+// reserved lists the words of MySQL 8.0 that may not stand for a name unquoted.
+var reserved = wordSet(`accessible add all alter analyze and as asc asensitive before between bigint binary
+	blob both by call cascade case change char character check collate column condition constraint
+	continue convert create cross cube cume_dist current_date current_time current_timestamp current_user
+	cursor database databases day_hour day_microsecond day_minute day_second dec decimal declare default
+	delayed delete dense_rank desc describe deterministic distinct distinctrow div double drop dual each
+	else elseif empty enclosed escaped except exists exit explain false fetch first_value float float4
+	float8 for force foreign from fulltext function generated get grant group grouping groups having
+	high_priority hour_microsecond hour_minute hour_second if ignore in index infile inner inout
+	insensitive insert int int1 int2 int3 int4 int8 integer intersect interval into is iterate join
+	json_table key keys kill lag last_value lateral lead leading leave left like limit linear lines load
+	localtime localtimestamp lock long longblob longtext loop low_priority match maxvalue mediumblob
+	mediumint mediumtext middleint minute_microsecond minute_second mod modifies natural not
+	no_write_to_binlog nth_value ntile null numeric of on optimize option optionally or order out outer
+	outfile over partition percent_rank precision primary procedure purge range rank read reads real
+	recursive references regexp release rename repeat replace require resignal restrict return revoke
+	right rlike row rows row_number schema schemas second_microsecond select sensitive separator set show
+	signal smallint spatial specific sql sqlexception sqlstate sqlwarning sql_big_result
+	sql_calc_found_rows sql_small_result ssl starting stored straight_join system table terminated then
+	tinyblob tinyint tinytext to trailing trigger true undo union unique unlock unsigned update usage use
+	using utc_date utc_time utc_timestamp values varbinary varchar varcharacter varying virtual when
+	where while window with write xor year_month zerofill`)
+
+func wordSet(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+func isIdentStart(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
+func isIdentPart(c byte) bool { return isIdentStart(c) || isDigit(c) }
+func isSpace(c byte) bool     { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// lexer walks a text token by token. Text inside /*! … */ is part of the statement; every
+// other comment is space.
+type lexer struct {
+	s    string
+	i    int
+	mode Mode
+	code bool // inside /*! … */
+}
+
+func (l *lexer) skipSpace() {
+	for l.i < len(l.s) {
+		rest := l.s[l.i:]
+		switch {
+		case isSpace(l.s[l.i]):
+			l.i++
+		case rest[0] == '#', strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' '):
+			if n := strings.IndexByte(rest, '\n'); n >= 0 {
+				l.i += n + 1
+			} else {
+				l.i = len(l.s)
+			}
+		case l.code && strings.HasPrefix(rest, "*/"):
+			l.code = false
+			l.i += 2
+		case strings.HasPrefix(rest, "/*!") && !l.code:
+			l.code = true
+			l.i += 3
+			for n := 0; n < 6 && l.i < len(l.s) && isDigit(l.s[l.i]); n++ {
+				l.i++
+			}
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest[2:], "*/")
+			if n < 0 {
+				return // unterminated: next() makes it an invalid token
+			}
+			l.i += n + 4
+		default:
+			return
+		}
+	}
+}
+
+// operators from the longest to the shortest.
+var operators = []string{"->>", "<=>", ":=", "||", "&&", "<<", ">>", "<=", ">=", "<>", "!=", "->", "=>",
+	"+", "-", "*", "/", "%", "<", ">", "=", "!", "~", "|", "&", "^", ":"}
+
+// next gives the next token; its kind is tokEnd at the end.
+func (l *lexer) next() token {
+	l.skipSpace()
+	start := l.i
+	if l.i >= len(l.s) {
+		return token{pos: start, end: start}
+	}
+	c := l.s[start]
+	quoteAt := func(i int) bool { return i < len(l.s) && (l.s[i] == '\'' || l.s[i] == '"' && !l.mode.ANSIQuotes) }
+	done := func(k kind, end int, text, value string) token {
+		l.i = end
+		return token{kind: k, text: text, value: value, pos: start, end: end}
+	}
+	switch {
+	case (c == 'x' || c == 'X' || c == 'b' || c == 'B') && start+1 < len(l.s) && l.s[start+1] == '\'':
+		return l.bits(start)
+	case (c == 'n' || c == 'N') && quoteAt(start+1):
+		return l.str(start, start+1)
+	case c == '0' && start+1 < len(l.s) && (l.s[start+1] == 'x' || l.s[start+1] == 'b'):
+		end := start + 2
+		for end < len(l.s) && isIdentPart(l.s[end]) {
+			end++
+		}
+		if v, ok := decodeBits(l.s[start+1], l.s[start+2:end]); ok && end > start+2 {
+			return done(tokHex, end, l.s[start:end], v)
+		}
+		return done(tokWord, end, strings.ToLower(l.s[start:end]), l.s[start:end])
+	case isIdentStart(c):
+		end := start + 1
+		for end < len(l.s) && isIdentPart(l.s[end]) {
+			end++
+		}
+		return done(tokWord, end, strings.ToLower(l.s[start:end]), l.s[start:end])
+	case c == '`', c == '"' && l.mode.ANSIQuotes:
+		return l.quoted(start, c)
+	case c == '\'' || c == '"':
+		return l.str(start, start)
+	case c == '@':
+		return l.variable(start)
+	case c == '?':
+		return done(tokParam, start+1, "?", "")
+	case isDigit(c) || c == '.' && start+1 < len(l.s) && isDigit(l.s[start+1]) && !l.afterName(start):
+		end := numberEnd(l.s, start)
+		return done(tokNumber, end, l.s[start:end], "")
+	case strings.IndexByte("(),;.[]{}", c) >= 0:
+		return done(tokPunct, start+1, l.s[start:start+1], "")
+	case strings.HasPrefix(l.s[start:], "/*"):
+		return done(tokInvalid, len(l.s), l.s[start:], "")
+	}
+	for _, o := range operators {
+		if strings.HasPrefix(l.s[start:], o) {
+			return done(tokOp, start+len(o), o, "")
+		}
+	}
+	_, n := utf8.DecodeRuneInString(l.s[start:])
+	return done(tokInvalid, start+n, l.s[start:start+n], "")
+}
+
+// afterName tells whether the byte before a dot belongs to a name: t.1a, not .5.
+func (l *lexer) afterName(i int) bool {
+	return i > 0 && (isIdentPart(l.s[i-1]) || l.s[i-1] == '`')
+}
+
+// bits reads x'…' and b'…'.
+func (l *lexer) bits(start int) token {
+	n := strings.IndexByte(l.s[start+2:], '\'')
+	if n >= 0 {
+		if v, ok := decodeBits(l.s[start], l.s[start+2:start+2+n]); ok {
+			l.i = start + 3 + n
+			return token{kind: tokHex, text: l.s[start:l.i], value: v, pos: start, end: l.i}
+		}
+	}
+	l.i = len(l.s)
+	if n >= 0 {
+		l.i = start + 3 + n
+	}
+	return token{kind: tokInvalid, text: l.s[start:l.i], pos: start, end: l.i}
+}
+
+// decodeBits turns hexadecimal (base x) or binary digits into bytes.
+func decodeBits(base byte, digits string) (string, bool) {
+	per := 4
+	if base == 'b' || base == 'B' {
+		per = 1
+	}
+	if base|0x20 == 'x' && len(digits)%2 == 1 {
+		digits = "0" + digits
+	}
+	out := make([]byte, (len(digits)*per+7)/8)
+	bit := len(out)*8 - len(digits)*per
+	for i := 0; i < len(digits); i++ {
+		var v byte
+		switch c := digits[i]; {
+		case c >= '0' && c <= '9':
+			v = c - '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			v = c | 0x20 - 'a' + 10
+		default:
+			return "", false
+		}
+		if per == 1 && v > 1 {
+			return "", false
+		}
+		out[bit/8] |= v << (8 - per - bit%8)
+		bit += per
+	}
+	return string(out), true
+}
+
+// str reads a string whose quote is at open; a doubled quote and a backslash escape.
+func (l *lexer) str(start, open int) token {
+	quote := l.s[open]
+	var b strings.Builder
+	for i := open + 1; i < len(l.s); i++ {
+		c := l.s[i]
+		switch {
+		case c == '\\' && !l.mode.NoBackslashEscapes && i+1 < len(l.s):
+			i++
+			switch l.s[i] {
+			case '0':
+				b.WriteByte(0)
+			case 'b':
+				b.WriteByte('\b')
+			case 'n':
+				b.WriteByte('\n')
+			case 'r':
+				b.WriteByte('\r')
+			case 't':
+				b.WriteByte('\t')
+			case 'Z':
+				b.WriteByte(26)
+			case '%', '_':
+				// They stay escaped, for LIKE.
+				b.WriteByte('\\')
+				b.WriteByte(l.s[i])
+			default:
+				b.WriteByte(l.s[i])
+			}
+		case c == quote && i+1 < len(l.s) && l.s[i+1] == quote:
+			i++
+			b.WriteByte(quote)
+		case c == quote:
+			l.i = i + 1
+			return token{kind: tokString, text: l.s[start:l.i], value: b.String(), pos: start, end: l.i}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	l.i = len(l.s)
+	return token{kind: tokInvalid, text: l.s[start:], pos: start, end: l.i}
+}
+
+func (l *lexer) quoted(start int, quote byte) token {
+	for i := start + 1; i < len(l.s); i++ {
+		if l.s[i] != quote {
+			continue
+		}
+		if i+1 < len(l.s) && l.s[i+1] == quote {
+			i++
+			continue
+		}
+		l.i = i + 1
+		q := string(quote)
+		return token{kind: tokQuoted, value: strings.ReplaceAll(l.s[start+1:i], q+q, q), pos: start, end: l.i}
+	}
+	l.i = len(l.s)
+	return token{kind: tokInvalid, text: l.s[start:], pos: start, end: l.i}
+}
+
+// variable reads @name, @'name', @`name`, @@name and @@scope.name.
+func (l *lexer) variable(start int) token {
+	i := start + 1
+	if i < len(l.s) && l.s[i] == '@' {
+		i++
+	}
+	signs := l.s[start:i]
+	if i < len(l.s) && (l.s[i] == '\'' || l.s[i] == '"' || l.s[i] == '`') {
+		var t token
+		if l.s[i] == '`' {
+			t = l.quoted(i, '`')
+		} else {
+			t = l.str(i, i)
+		}
+		if t.kind != tokInvalid {
+			t.kind = tokVar
+		}
+		t.text, t.pos = signs, start
+		return t
+	}
+	end := i
+	for end < len(l.s) && (isIdentPart(l.s[end]) || l.s[end] == '.' && end+1 < len(l.s) && isIdentPart(l.s[end+1])) {
+		end++
+	}
+	l.i = end
+	k := tokVar
+	if end == i {
+		k = tokInvalid
+	}
+	return token{kind: k, text: signs, value: strings.ReplaceAll(l.s[i:end], "`", ""), pos: start, end: end}
+}
+
+func numberEnd(s string, i int) int {
+	digits := func(j int) int {
+		for j < len(s) && isDigit(s[j]) {
+			j++
+		}
+		return j
+	}
+	j := digits(i)
+	if j < len(s) && s[j] == '.' {
+		j = digits(j + 1)
+	}
+	if j < len(s) && (s[j] == 'e' || s[j] == 'E') {
+		k := j + 1
+		if k < len(s) && (s[k] == '+' || s[k] == '-') {
+			k++
+		}
+		if k < len(s) && isDigit(s[k]) {
+			j = digits(k)
+		}
+	}
+	return j
+}
