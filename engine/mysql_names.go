@@ -8,6 +8,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/sqlfront/mysql"
 )
 
 // MySQL knows databases and tables, a lakehouse catalogs, namespaces and tables. A MySQL database
@@ -176,4 +177,13 @@ func (h mysqlHost) List(name string) [][2]string {
 		return nil
 	}
 	return h.s.opts.List(name)
+}
+
+// SetTextMode says by the words of sql_mode how the session's text is read.
+func (s *Session) SetTextMode(has func(word string) bool) {
+	m := mysql.Mode{ANSIQuotes: has("ANSI_QUOTES"), PipesAsConcat: has("PIPES_AS_CONCAT"),
+		NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"), HighNotPrecedence: has("HIGH_NOT_PRECEDENCE")}
+	d := *s.dialect
+	d.parse = func(text string) ([]Parsed, error) { return mysql.ParseMode(text, m) }
+	s.dialect = &d
 }

@@ -3,25 +3,29 @@ package mysql
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// conn is one client connection, served by one goroutine.
+// conn is one client connection, served by one goroutine; drain and terminate may be called
+// from any.
 type conn struct {
 	srv    *Server
-	nc     net.Conn
+	raw    net.Conn // as it was accepted
+	nc     net.Conn // perhaps raw within TLS
 	w      writer
 	in     *packetReader
 	r      *reader
 	ctx    context.Context // ends when the client is gone
 	cancel context.CancelFunc
 	sess   *engine.Session
+	leave  func() // gives back the session's place
 	pid    int32
 
 	caps    uint32
@@ -30,6 +34,7 @@ type conn struct {
 	program string
 	secure  bool // over TLS
 	greeted bool
+	over    bool // the last word has been said
 
 	vars      *variables
 	stmts     map[uint32]*statement
@@ -39,13 +44,16 @@ type conn struct {
 	more      bool  // another result of the same command follows
 	found     int64 // FOUND_ROWS()
 	affected  int64 // ROW_COUNT()
-	draining  atomic.Bool
-	reading   atomic.Bool // past log-in: the reader has the connection
-	longBytes int64       // of COM_STMT_SEND_LONG_DATA that wait for their statement
+	longBytes int64 // of COM_STMT_SEND_LONG_DATA that wait for their statement
+
+	mu       sync.Mutex
+	draining bool            // end the connection once it is idle
+	waiting  bool            // for a command
+	session  *engine.Session // sess, for other goroutines
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, pid: s.engine.ReservePID()}
+	c := &conn{srv: s, raw: nc, pid: s.engine.ReservePID(), leave: func() {}}
 	c.setConn(nc)
 	c.reset()
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
@@ -66,16 +74,50 @@ func (c *conn) reset() {
 
 // drain asks the connection to end once it is idle.
 func (c *conn) drain() {
-	c.draining.Store(true)
-	// Wakes a connection that waits for a command; one that runs a statement sees the flag after.
-	if c.reading.Load() {
-		c.nc.SetReadDeadline(time.Now())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.draining = true
+	if c.waiting {
+		c.raw.SetReadDeadline(time.Now())
 	}
 }
 
+func (c *conn) isDraining() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining
+}
+
+// terminate ends the connection's session, whatever it does.
+func (c *conn) terminate() {
+	c.mu.Lock()
+	sess := c.session
+	c.mu.Unlock()
+	if sess != nil {
+		sess.Terminate() // and that wakes us
+	}
+}
+
+// wake ends what the connection's goroutine may wait for once its session is terminated: its
+// client's next command, or its taking of rows.
+func (c *conn) wake() {
+	c.w.hurry.Store(true)
+	c.raw.SetReadDeadline(time.Now())
+	c.raw.SetWriteDeadline(time.Now().Add(lastWords / 2))
+}
+
+// setSession makes sess the connection's, which KILL and Shutdown can end.
+func (c *conn) setSession(sess *engine.Session) {
+	c.sess = sess
+	c.mu.Lock()
+	c.session = sess
+	c.mu.Unlock()
+	sess.OnTerminate(c.wake)
+}
+
 // serve runs the connection to its end.
-func (c *conn) serve(full bool) {
-	defer func() { c.nc.Close() }()
+func (c *conn) serve() {
+	defer c.raw.Close()
 	defer c.cancel()
 	defer func() {
 		// The last resort: a defect in this package must not end the process.
@@ -83,17 +125,8 @@ func (c *conn) serve(full bool) {
 			c.srv.cfg.Log("connection: %v", p)
 		}
 	}()
-	if full {
-		c.sendError(sqlerr.New(sqlerr.TooManyConnections, "Too many connections"))
-		c.w.flush()
-		return
-	}
-	if n := c.srv.unauthenticated.Add(1); int(n) > c.srv.cfg.MaxUnauthenticated {
-		c.srv.unauthenticated.Add(-1)
-		return
-	}
-	err := c.login()
-	c.srv.unauthenticated.Add(-1)
+	err := c.logIn()
+	defer func() { c.leave() }()
 	defer func() {
 		c.closeStatements()
 		if c.sess != nil {
@@ -103,10 +136,8 @@ func (c *conn) serve(full bool) {
 	if err != nil {
 		c.srv.count.aborted.Add(1)
 		if !errors.Is(err, errDone) {
-			c.sendError(err)
-			c.w.flush()
-			// Let the client read the message before a reset could discard it.
-			c.nc.SetReadDeadline(time.Now().Add(time.Second))
+			c.last(err)
+			c.linger()
 		}
 		return
 	}
@@ -114,21 +145,32 @@ func (c *conn) serve(full bool) {
 	defer c.r.close()
 	c.in = &packetReader{r: c.r, limit: c.srv.cfg.MaxPacket, used: &c.srv.packets, total: c.srv.cfg.PacketMemory}
 	defer c.in.release()
-	c.reading.Store(true)
-	c.watchTerminate()
-	if c.draining.Load() {
-		c.drain()
-	}
 	c.loop()
 }
 
-// watchTerminate lets KILL wake the connection.
-func (c *conn) watchTerminate() {
-	c.sess.OnTerminate(func() { c.nc.SetReadDeadline(time.Now()) })
+func (c *conn) logIn() error {
+	done, err := c.srv.waitForLogin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.login()
+}
+
+// linger lets the client read the last words: a connection that is closed with input unread is
+// reset, and the reset may overtake them.
+func (c *conn) linger() {
+	c.nc.SetReadDeadline(time.Now().Add(time.Second))
+	if h, ok := c.nc.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite()
+	} else if h, ok := c.raw.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite()
+	}
+	io.CopyN(io.Discard, c.nc, maxLoginPacket)
 }
 
 func (c *conn) loop() {
-	for c.w.err == nil {
+	for c.w.err == nil && !c.over {
 		if !c.r.pending() {
 			c.w.flush()
 		}
@@ -138,19 +180,12 @@ func (c *conn) loop() {
 			return
 		}
 		if c.sess.Terminated() {
+			c.last(errShutdown)
 			return
 		}
 		c.srv.count.received.Add(int64(len(pkt)) + 4)
 		c.w.seq = c.in.seq
-		if done := c.guarded(pkt); done {
-			c.w.flush()
-			return
-		}
-		if c.draining.Load() && c.sess.Status() == 'I' {
-			c.last(sqlerr.New(sqlerr.AdminShutdown, "Server shutdown in progress"))
-			return
-		}
-		if c.sess.Terminated() {
+		if done := c.guarded(pkt); done || c.sess.Terminated() {
 			c.w.flush()
 			return
 		}
@@ -172,13 +207,24 @@ func (c *conn) guarded(pkt []byte) (done bool) {
 
 // receive waits for a command, as long as the session may be idle.
 func (c *conn) receive() ([]byte, error) {
+	c.mu.Lock()
+	if c.draining && !c.r.pending() && c.sess.Status() == 'I' {
+		c.mu.Unlock()
+		return nil, errShutdown
+	}
+	c.waiting = c.sess.Status() == 'I' // a transaction may go on until it is cut off
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.waiting = false
+		c.mu.Unlock()
+	}()
 	idle := c.vars.idle()
 	if e := c.sess.IdleTimeout(); e > 0 && (idle == 0 || e < idle) {
 		idle = e
 	}
 	if idle > 0 {
-		nc := c.nc
-		t := time.AfterFunc(idle, func() { nc.SetReadDeadline(time.Now()) })
+		t := time.AfterFunc(idle, func() { c.raw.SetReadDeadline(time.Now()) })
 		defer t.Stop()
 	}
 	return c.in.next(true)
@@ -188,23 +234,26 @@ func (c *conn) receive() ([]byte, error) {
 func (c *conn) lost(err error) {
 	c.w.seq = c.in.seq
 	switch {
-	case c.draining.Load():
-		c.last(sqlerr.New(sqlerr.AdminShutdown, "Server shutdown in progress"))
-	case c.sess.Terminated():
+	case c.isDraining() || c.sess.Terminated():
+		c.last(errShutdown)
 	case isTimeout(err):
 		c.last(wireError(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."))
 	case errors.Is(err, errTooLarge):
 		c.last(wireError(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"))
+		c.linger()
 	case errors.Is(err, errOutOfMem):
 		c.last(wireError(1041, "HY000", "Out of memory; the packets of all clients together hold more than the server grants"))
+		c.linger()
 	case errors.Is(err, errSequence):
 		c.last(wireError(1156, "08S01", "Got packets out of order"))
 	}
 }
 
+// last says why the connection ends.
 func (c *conn) last(err error) {
 	c.sendError(err)
 	c.w.flush()
+	c.over = true
 }
 
 // command serves one command; done ends the connection.
@@ -285,6 +334,13 @@ func (c *conn) command(pkt []byte) (done bool) {
 
 // failed reports a statement's error and keeps it for SHOW WARNINGS.
 func (c *conn) failed(err error) {
+	if c.over {
+		return
+	}
+	if c.sess.Terminated() {
+		c.last(errShutdown)
+		return
+	}
 	e := asMySQL(err)
 	c.warnings = []warning{{"Error", e.number, e.text}}
 	c.affected = -1
@@ -358,7 +414,6 @@ func (c *conn) resetSession() error {
 	if err := c.open(c.user, db); err != nil {
 		return err
 	}
-	c.watchTerminate()
 	return nil
 }
 
@@ -393,7 +448,6 @@ func (c *conn) changeUser(body []byte) (done bool) {
 		}
 		return true
 	}
-	c.watchTerminate()
 	c.ok(0, 0)
 	return false
 }

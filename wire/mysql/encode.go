@@ -1,6 +1,8 @@
 package mysql
 
 import (
+	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/lhsql/lhsql/engine"
@@ -46,9 +48,10 @@ func (f *rowFormat) append(buf []byte, b *vec.Batch, i int) []byte {
 	return buf
 }
 
-// sendRows sends the rows [from, to) of b, counted within its selection. Each row is a packet.
-func (c *conn) sendRows(b *vec.Batch, from, to int, f *rowFormat) {
-	for k := from; k < to; k++ {
+// sendRows sends the rows [from, to) of res's batch b, counted within its selection, each as a
+// packet; fewer if the statement ends meanwhile, and then res's Next says why.
+func (c *conn) sendRows(res *engine.Result, b *vec.Batch, from, to int, f *rowFormat) {
+	for k := from; k < to && !res.Ended(); k++ {
 		i := k
 		if b.Sel != nil {
 			i = int(b.Sel[k])
@@ -116,11 +119,11 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 		if t.Kind == types.Float4 {
 			bits = 32
 		}
-		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendFloat(dst, float64At(v, i), bits, 1) }
+		return func(dst []byte, v *vec.Vector, i int) []byte { return appendFloat(dst, float64At(v, i), bits) }
 	case types.Date:
 		return func(dst []byte, v *vec.Vector, i int) []byte { return appendDate(dst, int64At(v, i)) }
 	case types.Time:
-		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendTime(dst, int64At(v, i)) }
+		return func(dst []byte, v *vec.Vector, i int) []byte { return appendClock(dst, int64At(v, i)) }
 	case types.Timestamp, types.TimestampNS, types.TimestampTZ, types.TimestampTZNS:
 		return func(dst []byte, v *vec.Vector, i int) []byte {
 			return appendInstant(dst, localMicros(int64At(v, i), t.Kind, o))
@@ -172,7 +175,11 @@ func appendDate(dst []byte, days int64) []byte {
 // appendInstant appends YYYY-MM-DD HH:MM:SS, and six digits of a fraction that is not zero.
 func appendInstant(dst []byte, micros int64) []byte {
 	days, tod := types.SplitTimestamp(micros)
-	dst = append(appendDate(dst, days), ' ')
+	return appendClock(append(appendDate(dst, days), ' '), tod)
+}
+
+// appendClock appends HH:MM:SS, and six digits of a fraction that is not zero.
+func appendClock(dst []byte, tod int64) []byte {
 	two := func(n int64) { dst = append(dst, byte('0'+n/10), byte('0'+n%10)) }
 	sec := tod / 1_000_000
 	two(sec / 3600)
@@ -187,4 +194,25 @@ func appendInstant(dst []byte, micros int64) []byte {
 		}
 	}
 	return dst
+}
+
+// appendFloat appends the shortest digits that mean f, in MySQL's form: its exponent has no plus
+// sign and no leading zeros, and it begins at 1e15.
+func appendFloat(dst []byte, f float64, bits int) []byte {
+	at := len(dst)
+	switch a := math.Abs(f); {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return types.AppendFloat(dst, f, bits, 1)
+	case f == 0 || a >= 1e-15 && a < 1e15:
+		return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+	e := at + bytes.IndexByte(dst[at:], 'e') + 1
+	out := dst[:e]
+	rest := dst[e:]
+	if rest[0] == '-' {
+		out = append(out, '-')
+	}
+	rest = bytes.TrimLeft(rest[1:], "0")
+	return append(out, rest...)
 }

@@ -3,6 +3,7 @@ package mysql
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -139,6 +140,7 @@ func asMySQL(err error) *mysqlError {
 	if e.Code == sqlerr.QueryCanceled && strings.HasPrefix(text, "canceling statement due to user") {
 		text = "Query execution was interrupted"
 	}
+	text = inMySQL(e.Code, text)
 	if e.Detail != "" {
 		text += " (" + e.Detail + ")"
 	}
@@ -154,6 +156,30 @@ func asMySQL(err error) *mysqlError {
 		state = "HY000"
 	}
 	return &mysqlError{1105, state, text}
+}
+
+// namedIn finds what a message of the engine's is about.
+var namedIn = regexp.MustCompile(`"([^"]*)" (?:does not exist|already exists)$`)
+
+// inMySQL words the messages that clients and their users know by heart as MySQL does.
+func inMySQL(code sqlerr.Code, text string) string {
+	m := namedIn.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	switch code {
+	case sqlerr.UndefinedTable:
+		return "Table '" + m[1] + "' doesn't exist"
+	case sqlerr.UndefinedColumn:
+		return "Unknown column '" + m[1] + "' in 'field list'"
+	case sqlerr.DuplicateTable:
+		return "Table '" + m[1] + "' already exists"
+	case sqlerr.InvalidSchemaName:
+		return "Unknown database '" + m[1] + "'"
+	case sqlerr.DuplicateSchema:
+		return "Can't create database '" + m[1] + "'; database exists"
+	}
+	return text
 }
 
 // warning is a row of SHOW WARNINGS.

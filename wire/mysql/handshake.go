@@ -26,6 +26,7 @@ func (c *conn) login() error {
 		return err
 	}
 	c.greet()
+	c.greeted = true
 	body, err := c.loginPacket()
 	if err != nil {
 		return err
@@ -40,6 +41,10 @@ func (c *conn) login() error {
 		return err
 	}
 	if err := c.authenticate(l); err != nil {
+		return err
+	}
+	if c.leave, err = c.srv.admit(); err != nil {
+		c.leave = func() {}
 		return err
 	}
 	if err := c.open(l.user, l.database); err != nil {
@@ -163,17 +168,19 @@ func (c *conn) readAttributes(f *fields) {
 // authenticate admits the user or returns the error that the client shall see.
 func (c *conn) authenticate(l loginData) error {
 	a := &c.srv.cfg.Auth
-	local := isLoopback(c.nc.RemoteAddr())
+	local, certified := isLoopback(c.raw.RemoteAddr()), c.certificateUser() == l.user
 	if a.Lookup == nil {
-		if !local {
+		if !local && !certified {
 			return wireError(1045, "28000", "no users are configured: only connections from this machine are accepted")
 		}
 		return c.trusted(l)
 	}
-	if local && a.TrustLoopback || c.certificateUser() == l.user {
+	acct, known := a.Lookup(l.user)
+	// Where users are configured a certificate proves who one is, not that one may still come:
+	// who is taken from the users is out.
+	if local && a.TrustLoopback || certified && known {
 		return c.trusted(l)
 	}
-	acct, known := a.Lookup(l.user)
 	denied := c.denied(l)
 	if l.plugin == pluginNative && known && acct.Native != "" {
 		if !checkNative(acct.Native, c.salt[:], l.reply) {
@@ -351,7 +358,8 @@ func (c *conn) open(user, database string) error {
 	if c.sess != nil {
 		c.sess.Close()
 	}
-	c.sess = sess
+	c.setSession(sess)
+	c.readMode()
 	if database != "" {
 		if err := c.use(database); err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/lhsql/lhsql/engine"
 )
 
 // maxPayload is the most that one packet carries; a packet of exactly so much goes on in the
@@ -100,6 +102,16 @@ type writer struct {
 	start   int // of the packet being built
 	seq     byte
 	sent    *atomic.Int64
+
+	res   *engine.Result // whose rows are being sent
+	hurry atomic.Bool    // the session is terminated: do not wait for long
+}
+
+// sends says whose rows are sent from here on: while the client takes its time, the statement
+// may end by itself. Then the rest of its batch is gone.
+func (w *writer) sends(r *engine.Result) (end func()) {
+	w.res = r
+	return func() { w.res = nil }
 }
 
 // begin starts a packet; end patches its header.
@@ -160,8 +172,18 @@ func (w *writer) flush() {
 		return
 	}
 	// One deadline per flush, not per statement: a slow reader that still reads may stay.
-	if w.err = w.nc.SetWriteDeadline(time.Now().Add(w.timeout)); w.err == nil {
-		_, w.err = w.nc.Write(w.buf)
+	timeout := w.timeout
+	if w.hurry.Load() {
+		timeout = min(timeout, lastWords/2)
+	}
+	if w.err = w.nc.SetWriteDeadline(time.Now().Add(timeout)); w.err == nil {
+		if w.res != nil {
+			back := w.res.Lend()
+			_, w.err = w.nc.Write(w.buf)
+			back()
+		} else {
+			_, w.err = w.nc.Write(w.buf)
+		}
 	}
 	if w.sent != nil {
 		w.sent.Add(int64(len(w.buf)))

@@ -166,6 +166,7 @@ func (c *conn) piece(p *piece, binary bool) error {
 		return err
 	}
 	if l != nil {
+		l.text = p.text
 		return c.runLocal(l, binary)
 	}
 	return c.runText(p.text, nil)
@@ -202,6 +203,7 @@ func (c *conn) fetch(body []byte) error {
 	if s.limit >= 0 {
 		n = min(n, s.limit-s.sent)
 	}
+	defer c.w.sends(s.rows)()
 	last := false
 	for sent := int64(0); ; {
 		if s.batch == nil {
@@ -220,7 +222,11 @@ func (c *conn) fetch(body []byte) error {
 			break
 		}
 		k := int(min(int64(s.batch.Len()-s.row), n-sent))
-		c.sendRows(s.batch, s.row, s.row+k, s.format)
+		c.sendRows(s.rows, s.batch, s.row, s.row+k, s.format)
+		if s.rows.Ended() {
+			s.batch = nil
+			continue // Next says why
+		}
 		sent += int64(k)
 		s.sent += int64(k)
 		if s.row += k; s.row >= s.batch.Len() {

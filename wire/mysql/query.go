@@ -67,14 +67,11 @@ func (c *conn) runLocal(l *local, binary bool) error {
 	}
 	switch {
 	case l.sql != "":
-		if binary {
-			st, err := c.prepareText(l.sql)
-			if err != nil {
-				return err
-			}
-			return c.send(st, nil, &result{binary: true})
+		st, err := c.prepareAs(l.sql, l.text)
+		if err != nil {
+			return err
 		}
-		return c.runText(l.sql, nil)
+		return c.send(st, nil, &result{binary: binary})
 	case l.names != nil:
 		return c.sendTable(l, binary)
 	}
@@ -87,6 +84,7 @@ func (c *conn) runLocal(l *local, binary bool) error {
 // table of texts (names, rows), or something done (run).
 type local struct {
 	sql          string
+	text         string // what the client wrote, for lists of sessions
 	names        []string
 	rows         [][]any // string, int64 or nil
 	run          func() error
@@ -107,13 +105,19 @@ func (c *conn) runText(sql string, args []types.Datum) error {
 }
 
 // prepareText binds one statement.
-func (c *conn) prepareText(sql string) (*stmt, error) {
+func (c *conn) prepareText(sql string) (*stmt, error) { return c.prepareAs(sql, "") }
+
+// prepareAs is prepareText of a statement that the client wrote in other words.
+func (c *conn) prepareAs(sql, written string) (*stmt, error) {
 	list, err := c.sess.Parse(sql)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) != 1 {
 		return nil, wireError(1064, "42000", "You have an error in your SQL syntax; one statement is expected")
+	}
+	if written != "" {
+		list[0].Text = written
 	}
 	if err := c.beforeStatement(list[0]); err != nil {
 		return nil, err
@@ -141,10 +145,30 @@ func (c *conn) beforeStatement(p engine.Parsed) error {
 		}
 	case engine.QueryKind, engine.WriteKind:
 		if c.sess.Status() == 'I' && !c.vars.autocommit() {
+			defer c.nextTransaction()()
 			return c.do("START TRANSACTION")
 		}
 	}
 	return nil
+}
+
+// nextTransaction gives the transaction that begins now what SET TRANSACTION asked for it; undo
+// brings the session's own characteristics back.
+func (c *conn) nextTransaction() (undo func()) {
+	list := c.vars.next
+	c.vars.next = nil
+	for _, kv := range list {
+		if s, v, ok := engineSetting(kv[0], strings.ToUpper(kv[1])); ok {
+			c.sess.SetSetting(s, v)
+		}
+	}
+	return func() {
+		for _, kv := range list {
+			if s, v, ok := engineSetting(kv[0], c.vars.text(kv[0])); ok {
+				c.sess.SetSetting(s, v)
+			}
+		}
+	}
 }
 
 // do runs a statement without rows.
@@ -210,6 +234,9 @@ func (c *conn) send(st *stmt, args []types.Datum, how *result) error {
 		}
 	}
 	start := time.Now()
+	if kind == engine.TransactionKind && c.sess.Status() == 'I' && len(c.vars.next) > 0 {
+		defer c.nextTransaction()()
+	}
 	res, err := st.Execute(ctx, args)
 	if err != nil {
 		return err
@@ -254,6 +281,7 @@ func (st *stmt) word() string {
 // rows sends all of res. Its description waits for the first batch, so that a query that fails at
 // once answers with the error alone.
 func (c *conn) rows(ctx context.Context, res *engine.Result, desc []column, f *rowFormat, limit int64) error {
+	defer c.w.sends(res)()
 	described := false
 	var n int64
 	for {
@@ -272,7 +300,10 @@ func (c *conn) rows(ctx context.Context, res *engine.Result, desc []column, f *r
 		if limit >= 0 {
 			k = int(min(int64(k), limit-n))
 		}
-		c.sendRows(b, 0, k, f)
+		c.sendRows(res, b, 0, k, f)
+		if res.Ended() {
+			continue // Next says why
+		}
 		n += int64(k)
 		if c.w.err != nil {
 			return c.w.err

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
 // Config says how a Server behaves. Zero values are the documented defaults.
@@ -72,21 +73,29 @@ type Server struct {
 	cfg    Config
 	start  time.Time
 
-	ctx    context.Context // ends at Shutdown's deadline: kills what still runs
+	ctx    context.Context // ends when Shutdown cuts off what still runs
 	cancel context.CancelFunc
 
 	mu        sync.Mutex
 	listeners map[net.Listener]bool
 	conns     map[*conn]bool
-	closing   bool
-	wg        sync.WaitGroup
+	sessions  int  // conns that have logged in
+	closing   bool // Shutdown has begun: nobody is let in
+	closed    bool // and has ended: nobody is answered
 
-	unauthenticated atomic.Int64
-	packets         atomic.Int64 // bytes of commands being received
-	count           counters
-	globals         globals
-	keys            keyPair
-	known           passwordCache
+	served   sync.WaitGroup // conns
+	loggedIn sync.WaitGroup // sessions
+
+	// logins are the places of those that log in. Who finds none free waits for one, so that
+	// many clients that come at once are all served.
+	logins  chan struct{}
+	waiting atomic.Int64
+
+	packets atomic.Int64 // bytes of commands being received
+	count   counters
+	globals globals
+	keys    keyPair
+	known   passwordCache
 }
 
 // counters are what SHOW STATUS and COM_STATISTICS tell.
@@ -100,13 +109,14 @@ func NewServer(e *engine.Engine, cfg Config) *Server {
 	cfg.defaults()
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Server{engine: e, cfg: cfg, start: time.Now(), ctx: ctx, cancel: cancel,
-		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{}}
+		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{}, logins: make(chan struct{}, cfg.MaxUnauthenticated)}
 }
 
-// Serve accepts until the listener closes or Shutdown; then it returns nil.
+// Serve accepts until the listener closes, at the latest when Shutdown has ended; then it
+// returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
-	if s.closing {
+	if s.closed {
 		s.mu.Unlock()
 		return l.Close()
 	}
@@ -116,9 +126,9 @@ func (s *Server) Serve(l net.Listener) error {
 		c, err := l.Accept()
 		if err != nil {
 			s.mu.Lock()
-			closing := s.closing
+			closed := s.closed
 			s.mu.Unlock()
-			if closing || errors.Is(err, net.ErrClosed) {
+			if closed || errors.Is(err, net.ErrClosed) {
 				return nil
 			}
 			// Out of file descriptors and the like: wait, do not spin, do not die.
@@ -126,70 +136,136 @@ func (s *Server) Serve(l net.Listener) error {
 			time.Sleep(50 * time.Millisecond)
 			continue
 		}
-		s.serve(c)
+		s.begin(c)
 	}
 }
 
-func (s *Server) serve(nc net.Conn) {
+func (s *Server) begin(nc net.Conn) {
 	c := newConn(s, nc)
 	s.mu.Lock()
-	full := len(s.conns) >= s.cfg.MaxConnections
-	if s.closing {
-		s.mu.Unlock()
+	defer s.mu.Unlock()
+	if s.closed {
 		nc.Close()
 		return
 	}
 	s.conns[c] = true
-	if n := int64(len(s.conns)); n > s.count.maxUsed.Load() {
-		s.count.maxUsed.Store(n)
-	}
-	s.wg.Add(1)
-	s.mu.Unlock()
+	s.served.Add(1)
 	s.count.connections.Add(1)
 	go func() {
-		defer s.wg.Done()
+		defer s.served.Done()
 		defer func() {
 			s.mu.Lock()
 			delete(s.conns, c)
 			s.mu.Unlock()
 		}()
-		c.serve(full)
+		c.serve()
 	}()
 }
 
-// connected is the number of connections.
+var (
+	errTooMany  = sqlerr.New(sqlerr.TooManyConnections, "Too many connections")
+	errShutdown = sqlerr.New(sqlerr.AdminShutdown, "Server shutdown in progress")
+)
+
+// waitForLogin takes a place among those that log in; leave gives it back. Those that wait hold a
+// connection and a goroutine each, so there are no more of them than may be connected.
+func (s *Server) waitForLogin() (leave func(), err error) {
+	leave = sync.OnceFunc(func() { <-s.logins })
+	select {
+	case s.logins <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	defer s.waiting.Add(-1)
+	if s.waiting.Add(1) > int64(s.cfg.MaxConnections) {
+		return nil, errTooMany
+	}
+	t := time.NewTimer(s.cfg.AuthTimeout)
+	defer t.Stop()
+	select {
+	case s.logins <- struct{}{}:
+		return leave, nil
+	case <-t.C:
+		return nil, errTooMany
+	case <-s.ctx.Done():
+		return nil, errShutdown
+	}
+}
+
+// admit lets an authenticated client in; leave ends its stay.
+func (s *Server) admit() (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return nil, errShutdown
+	}
+	if s.sessions >= s.cfg.MaxConnections {
+		return nil, errTooMany
+	}
+	s.sessions++
+	if n := int64(s.sessions); n > s.count.maxUsed.Load() {
+		s.count.maxUsed.Store(n)
+	}
+	s.loggedIn.Add(1)
+	return func() {
+		s.mu.Lock()
+		s.sessions--
+		s.mu.Unlock()
+		s.loggedIn.Done()
+	}, nil
+}
+
+// connected is the number of sessions.
 func (s *Server) connected() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.conns)
+	return s.sessions
 }
 
-// Shutdown stops accepting, lets statements in flight end until ctx is done, then cuts them off.
+// lastWords is how long a statement that is cut off may take to stop and its client to hear why.
+const lastWords = 2 * time.Second
+
+// Shutdown ends idle sessions, lets statements in flight end until ctx is done, and cuts off the
+// rest; then it gives ctx's error. Clients hear why (1053). While it waits, new ones are told
+// that the server goes down.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true
-	for l := range s.listeners {
-		l.Close()
-	}
 	for c := range s.conns {
 		c.drain()
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})
-	go func() { s.wg.Wait(); close(done) }()
+	go func() { s.loggedIn.Wait(); close(done) }()
 	var err error
 	select {
 	case <-done:
 	case <-ctx.Done():
 		err = ctx.Err()
-		s.cancel()
-		s.mu.Lock()
-		for c := range s.conns {
-			c.nc.Close()
+		s.terminate()
+		select {
+		case <-done:
+		case <-time.After(lastWords):
 		}
-		s.mu.Unlock()
-		<-done
 	}
 	s.cancel()
+	s.mu.Lock()
+	s.closed = true
+	for l := range s.listeners {
+		l.Close()
+	}
+	for c := range s.conns {
+		c.raw.Close()
+	}
+	s.mu.Unlock()
+	s.served.Wait()
 	return err
+}
+
+func (s *Server) terminate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.terminate()
+	}
 }

@@ -122,7 +122,11 @@ func fromTable(table, where string, pairs ...string) (string, []string) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(pairs[i] + " AS " + quoteName(pairs[i+1]))
+		expr := pairs[i]
+		if !strings.Contains(expr, "(") {
+			expr = quoteName(expr) // COLLATION and its like are key words
+		}
+		b.WriteString(expr + " AS " + quoteName(pairs[i+1]))
 		cols = append(cols, pairs[i+1])
 	}
 	b.WriteString(" FROM " + table)

@@ -235,6 +235,9 @@ func (s *Server) uuid() string {
 
 // variable answers the engine's question for @@name and @name.
 func (c *conn) variable(scope, name string) (types.Datum, types.Type, bool) {
+	if scope == "function" {
+		return c.sessionFunction(name)
+	}
 	if scope == "user" {
 		if u, ok := c.vars.user[strings.ToLower(name)]; ok {
 			return u.value, u.typ, true
@@ -251,6 +254,36 @@ func (c *conn) variable(scope, name string) (types.Datum, types.Type, bool) {
 	}
 	value, typ := d.datum(text)
 	return value, typ, true
+}
+
+// sessionFunction answers the functions about the session: DATABASE(), VERSION() ….
+func (c *conn) sessionFunction(name string) (types.Datum, types.Type, bool) {
+	text := func(s string) (types.Datum, types.Type, bool) { return types.NewStr(s), types.T(types.Text), true }
+	number := func(n int64) (types.Datum, types.Type, bool) { return types.NewInt(n), types.T(types.Int8), true }
+	switch strings.ToLower(name) {
+	case "database", "schema":
+		if c.sess == nil || c.sess.CurrentDatabase() == "" {
+			return types.Null, types.T(types.Text), true
+		}
+		return text(c.sess.CurrentDatabase())
+	case "version":
+		return text(serverVersion)
+	case "user", "session_user", "system_user":
+		return text(c.user + "@" + c.host())
+	case "current_user":
+		return text(c.user + "@%")
+	case "current_role":
+		return text("NONE")
+	case "connection_id":
+		return number(int64(c.pid))
+	case "found_rows":
+		return number(c.found)
+	case "row_count":
+		return number(c.affected)
+	case "last_insert_id":
+		return number(0)
+	}
+	return types.Null, types.Type{}, false
 }
 
 // datum is a variable's value as an expression has it.
@@ -360,6 +393,9 @@ func (v *variables) set(name string, value *string, global bool) error {
 	if global {
 		v.c.srv.globals.set(d.name, text)
 		return nil
+	}
+	if d.name == "sql_mode" {
+		defer v.c.readMode()
 	}
 	if d.name == "autocommit" && text == "ON" && !v.autocommit() && v.c.sess.Status() != 'I' {
 		if err := v.c.do("COMMIT"); err != nil {
@@ -494,6 +530,9 @@ func (v *variables) mode(word string) bool {
 	}
 	return false
 }
+
+// readMode tells the engine how sql_mode reads text.
+func (c *conn) readMode() { c.sess.SetTextMode(c.vars.mode) }
 
 func (v *variables) autocommit() bool { return v.text("autocommit") == "ON" }
 
