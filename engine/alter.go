@@ -64,7 +64,7 @@ func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction
 	} else {
 		to.Namespace = a.NewName
 	}
-	cat := s.engine.catalogs[from.Catalog]
+	cat := s.catalogOf(from.Catalog)
 	defer s.moved(from, nil)
 	if rel.View != nil {
 		return definitionError(cat.RenameView(ctx, from, to))

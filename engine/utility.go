@@ -254,5 +254,8 @@ func (s *Session) discard(n *ast.Discard) (string, error) {
 		s.prepared = map[string]*preparedSQL{}
 		s.settings.resetAll()
 	}
+	if what == "ALL" || strings.HasPrefix(what, "TEMP") {
+		s.discardTemporary()
+	}
 	return "DISCARD " + what, nil
 }

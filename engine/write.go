@@ -22,7 +22,7 @@ func (s *Session) planStatement(env *planner.Env, n plan.Node) (plan.Node, error
 
 // write runs INSERT, UPDATE, DELETE, MERGE and TRUNCATE.
 func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	if err := s.mayWrite(); err != nil {
+	if err := s.mayWrite(); err != nil && !writesTemporary(st.bound) {
 		return err
 	}
 	switch n := st.parsed.Stmt.(type) {
@@ -123,10 +123,10 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 	if err := s.keepAside(&ch); err != nil {
 		return err
 	}
-	if s.tx.block {
+	if s.tx.block && n.Catalog != temporaryCatalog {
 		return s.stage(ctx, n, ch)
 	}
-	t, err := s.engine.catalogs[n.Catalog].Commit(ctx, n, ch)
+	t, err := s.catalogOf(n.Catalog).Commit(ctx, n, ch)
 	if err != nil {
 		return err
 	}
@@ -171,24 +171,11 @@ func (s *Session) truncate(ctx context.Context, n *ast.Truncate, b *bind.Bound, 
 	r.verb = "TRUNCATE TABLE"
 	for _, rel := range b.Targets {
 		t := rel.Table
-		ch := lake.Change{Base: t, Snapshot: rel.Snapshot, Branch: rel.Branch, Kind: lake.OverwritePartitions,
-			Conflicts: func(*lake.DataFile) bool { return true }, Statement: "TRUNCATE", Operation: "delete"}
-		manifests, err := t.Manifests(ctx, rel.Snapshot)
+		ch, some, err := truncation(ctx, t, rel.Snapshot, rel.Branch)
 		if err != nil {
 			return err
 		}
-		for _, m := range manifests {
-			entries, err := t.Entries(ctx, m)
-			if err != nil {
-				return err
-			}
-			for _, e := range entries {
-				if e.Status != lake.Deleted {
-					ch.Remove = append(ch.Remove, e.File)
-				}
-			}
-		}
-		if len(ch.Remove) == 0 {
+		if !some {
 			continue
 		}
 		if err := s.commit(ctx, t.Name, ch); err != nil {
@@ -196,6 +183,28 @@ func (s *Session) truncate(ctx context.Context, n *ast.Truncate, b *bind.Bound, 
 		}
 	}
 	return nil
+}
+
+// truncation is the change that removes a snapshot's rows; some is false where there are none.
+func truncation(ctx context.Context, t *lake.Table, snap *lake.Snapshot, branch string) (ch lake.Change, some bool, err error) {
+	ch = lake.Change{Base: t, Snapshot: snap, Branch: branch, Kind: lake.OverwritePartitions,
+		Conflicts: func(*lake.DataFile) bool { return true }, Statement: "TRUNCATE", Operation: "delete"}
+	manifests, err := t.Manifests(ctx, snap)
+	if err != nil {
+		return ch, false, err
+	}
+	for _, m := range manifests {
+		entries, err := t.Entries(ctx, m)
+		if err != nil {
+			return ch, false, err
+		}
+		for _, e := range entries {
+			if e.Status != lake.Deleted {
+				ch.Remove = append(ch.Remove, e.File)
+			}
+		}
+	}
+	return ch, len(ch.Remove) > 0, nil
 }
 
 // copyFrom runs COPY … FROM STDIN: an INSERT whose source the client feeds.

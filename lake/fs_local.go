@@ -15,7 +15,9 @@ import (
 )
 
 // LocalFS is the local disk.
-type LocalFS struct{}
+type LocalFS struct {
+	volatile bool // what is written need not outlive the process: nothing is flushed to the disk
+}
 
 // tempMark is in the name of files that are being written. Readers of folders skip them.
 const tempMark = ".lhsql-tmp-"
@@ -97,13 +99,13 @@ func (l LocalFS) Create(ctx context.Context, path string, data []byte) error {
 	return nil
 }
 
-func (LocalFS) CreateStream(ctx context.Context, path string) (Writer, error) {
+func (l LocalFS) CreateStream(ctx context.Context, path string) (Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	path = Canonical(path)
 	dir := filepath.Dir(path)
-	if err := makeFolders(dir); err != nil {
+	if err := l.makeFolders(dir); err != nil {
 		return nil, err
 	}
 	tmp := filepath.Join(dir, tempMark+uuid.NewString())
@@ -111,11 +113,11 @@ func (LocalFS) CreateStream(ctx context.Context, path string) (Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localWriter{f: f, tmp: tmp, path: path}, nil
+	return &localWriter{fs: l, f: f, tmp: tmp, path: path}, nil
 }
 
 // makeFolders creates dir and those above it that are missing, each made durable in its parent.
-func makeFolders(dir string) error {
+func (l LocalFS) makeFolders(dir string) error {
 	if st, err := os.Stat(dir); err == nil {
 		if !st.IsDir() {
 			return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
@@ -124,17 +126,20 @@ func makeFolders(dir string) error {
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
-		if err := makeFolders(parent); err != nil {
+		if err := l.makeFolders(parent); err != nil {
 			return err
 		}
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncFolder(parent)
+	return l.syncFolder(parent)
 }
 
-func syncFolder(dir string) error {
+func (l LocalFS) syncFolder(dir string) error {
+	if l.volatile {
+		return nil
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -144,6 +149,7 @@ func syncFolder(dir string) error {
 }
 
 type localWriter struct {
+	fs        LocalFS
 	f         *os.File
 	tmp, path string
 	done      bool
@@ -157,8 +163,10 @@ func (w *localWriter) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := w.f.Sync(); err != nil {
-		return err
+	if !w.fs.volatile {
+		if err := w.f.Sync(); err != nil {
+			return err
+		}
 	}
 	if err := w.f.Close(); err != nil {
 		return err
@@ -167,7 +175,7 @@ func (w *localWriter) Commit(ctx context.Context) error {
 		return err
 	}
 	w.done = true
-	return syncFolder(filepath.Dir(w.path))
+	return w.fs.syncFolder(filepath.Dir(w.path))
 }
 
 func (w *localWriter) Abort() {

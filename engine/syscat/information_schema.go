@@ -62,7 +62,10 @@ func yesNo(b bool) string {
 func infoTables(ctx context.Context, q *query) error {
 	return q.eachNamed(ctx, func(it item) error {
 		kind := "BASE TABLE"
-		if it.entry.View {
+		switch {
+		case isTemporary(it.schema):
+			kind = "LOCAL TEMPORARY"
+		case it.entry.View:
 			kind = "VIEW"
 		}
 		return q.row("table_catalog", q.host.Database(), "table_schema", it.schema, "table_name", it.entry.Name, "table_type", kind,

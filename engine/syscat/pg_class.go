@@ -3,6 +3,7 @@ package syscat
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
@@ -109,7 +110,7 @@ func pgClass(ctx context.Context, q *query) error {
 		return q.row("oid", it.oid, "relname", it.entry.Name, "relnamespace", space,
 			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", am, "relfilenode", it.oid, "reltablespace", 0,
 			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
-			"relhasindex", len(r.Key) > 0, "relisshared", false, "relpersistence", "p", "relkind", relkind(it),
+			"relhasindex", len(r.Key) > 0, "relisshared", false, "relpersistence", persistence(it), "relkind", relkind(it),
 			"relnatts", len(r.Columns), "relchecks", 0, "relhasrules", it.entry.View, "relhastriggers", false,
 			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
 			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
@@ -126,7 +127,7 @@ func (q *query) keyClass(ctx context.Context, it item) error {
 	return q.row("oid", it.key, "relname", keyName(it), "relnamespace", SchemaOID(q.host.Database(), it.schema),
 		"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", btreeAM, "relfilenode", it.key, "reltablespace", 0,
 		"relpages", 0, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0, "relhasindex", false,
-		"relisshared", false, "relpersistence", "p", "relkind", "i", "relnatts", len(r.Key), "relchecks", 0,
+		"relisshared", false, "relpersistence", persistence(it), "relkind", "i", "relnatts", len(r.Key), "relchecks", 0,
 		"relhasrules", false, "relhastriggers", false, "relhassubclass", false, "relrowsecurity", false,
 		"relforcerowsecurity", false, "relispopulated", true, "relreplident", "n", "relispartition", false,
 		"relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0)
@@ -357,3 +358,13 @@ func pgStatTables(ctx context.Context, q *query) error {
 			"analyze_count", 0, "autoanalyze_count", 0)
 	})
 }
+
+// persistence is relpersistence: only the session's own temporary tables are ever listed.
+func persistence(it item) string {
+	if isTemporary(it.schema) {
+		return "t"
+	}
+	return "p"
+}
+
+func isTemporary(schema string) bool { return strings.HasPrefix(schema, "pg_temp_") }

@@ -31,10 +31,6 @@ type CreateColumn struct {
 }
 
 func (b *binder) createTable(s *ast.CreateTable) *Bound {
-	if s.Temp {
-		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not supported").
-			WithHint("Use a WITH query, or a table in a scratch schema.").At(s.Pos))
-	}
 	c := &CreateTable{PrimaryKey: append([]string(nil), s.PrimaryKey...), Props: b.props(s.Props)}
 	r := &Bound{Create: c}
 	if s.Like != nil {
@@ -159,9 +155,6 @@ func (b *binder) props(in map[string]ast.Expr) map[string]Constant {
 }
 
 func (b *binder) createView(s *ast.CreateView) *Bound {
-	if s.Temp {
-		b.fail(sqlerr.FeatureNotSupported, s.Pos, "temporary views are not supported")
-	}
 	n, outs := b.subplan(s.Query, nil)
 	for i, t := range b.params {
 		if t.Kind != types.Unknown || b.paramPos[i] >= 0 {

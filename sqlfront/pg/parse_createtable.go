@@ -71,7 +71,17 @@ func (p *stmtParser) tableClause(t *ast.CreateTable) {
 		like := p.table()
 		t.Like = &like
 	case p.accept("without", "oids"):
-	case p.ahead("on", "commit"), p.ahead("tablespace"), p.ahead("inherits"), p.ahead("clustered"), p.ahead("row", "format"), p.ahead("stored"):
+	case p.accept("on", "commit"):
+		switch {
+		case p.accept("preserve", "rows"):
+		case p.accept("delete", "rows"):
+			t.OnCommit = "delete rows"
+		case p.accept("drop"):
+			t.OnCommit = "drop"
+		default:
+			p.syntaxError()
+		}
+	case p.ahead("tablespace"), p.ahead("inherits"), p.ahead("clustered"), p.ahead("row", "format"), p.ahead("stored"):
 		p.failAt(p.pos(), sqlerr.FeatureNotSupported, "CREATE TABLE … %s is not supported", strings.ToUpper(p.peek(0).text))
 	default:
 		p.syntaxError()

@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+)
+
+// A session's temporary tables are Iceberg tables like others, in a catalog of the session's own
+// (lake.Temporary): nobody else sees them, and their files go with the session. Since nobody
+// else writes them, nothing about them waits for COMMIT; a transaction that is rolled back takes
+// the catalog back to the state in which it found it.
+
+// temporaryCatalog is the name of that catalog. It is no database: the tables show as the
+// schema pg_temp_N of the session's database, which may also be written pg_temp.
+const temporaryCatalog = "pg_temp"
+
+// onCommit is the table property that says what COMMIT does to a temporary table.
+const onCommit = "lhsql.on-commit"
+
+func (s *Session) temporarySchema() string { return "pg_temp_" + strconv.Itoa(int(s.pid)) }
+
+// isTemporarySchema tells whether the name means this session's temporary tables.
+func (s *Session) isTemporarySchema(name string) bool {
+	return name == "pg_temp" || name == s.temporarySchema()
+}
+
+// catalogOf finds a catalog by the name that a lake.Name carries.
+func (s *Session) catalogOf(name string) lake.Catalog {
+	if name == temporaryCatalog && s.temp != nil {
+		return s.temp
+	}
+	return s.engine.catalogs[name]
+}
+
+// located is the name of something in a schema of a database, the session's own schema included.
+func (s *Session) located(catalog, schema, name string) lake.Name {
+	if s.temp != nil && catalog == s.catalog && s.isTemporarySchema(schema) {
+		return lake.Name{Catalog: temporaryCatalog, Namespace: s.temporarySchema(), Table: name}
+	}
+	return lake.Name{Catalog: catalog, Namespace: schema, Table: name}
+}
+
+// temporaryName is the name of a temporary table or view that is to be made.
+func (s *Session) temporaryName(parts []string) (lake.Name, error) {
+	n := lake.Name{Catalog: temporaryCatalog, Namespace: s.temporarySchema(), Table: parts[len(parts)-1]}
+	if head := parts[:len(parts)-1]; len(head) > 1 || len(head) == 1 && !s.isTemporarySchema(head[0]) {
+		return n, sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema")
+	}
+	if s.temp == nil {
+		dir, err := s.engine.scratchFolder()
+		if err != nil {
+			return n, err
+		}
+		dir = filepath.Join(dir, "session-"+strconv.Itoa(int(s.pid)))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return n, sqlerr.Wrap(err, sqlerr.IOError, "make a folder for temporary tables")
+		}
+		s.temp, s.tempFolder = lake.OpenTemporary(temporaryCatalog, s.temporarySchema(), dir), dir
+	}
+	return n, nil
+}
+
+// makesTemporary tells whether CREATE with this name, or these tables beneath a view, makes
+// something temporary.
+func (s *Session) makesTemporary(said bool, parts []string, b *bind.Bound) bool {
+	if said || len(parts) == 2 && s.isTemporarySchema(parts[0]) {
+		return true
+	}
+	if b == nil {
+		return false
+	}
+	for _, u := range b.Tables {
+		if u.Relation.Table != nil && u.Relation.Table.Name.Catalog == temporaryCatalog {
+			return true
+		}
+	}
+	return false
+}
+
+// concernsTemporary tells whether a definition is of temporary things alone.
+func (s *Session) concernsTemporary(ctx context.Context, st ast.Stmt) bool {
+	exists := func(parts []string) bool {
+		if s.temp == nil {
+			return false
+		}
+		rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: parts})
+		return err == nil && rel.Catalog == temporaryCatalog
+	}
+	switch n := st.(type) {
+	case *ast.CreateTable:
+		return s.makesTemporary(n.Temp, n.Name.Parts, nil)
+	case *ast.CreateView:
+		return s.makesTemporary(n.Temp, n.Name.Parts, nil)
+	case *ast.AlterTable:
+		return exists(n.Name.Parts)
+	case *ast.Drop:
+		for _, name := range n.Names {
+			if !exists(name.Parts) {
+				return false
+			}
+		}
+		return n.Kind == "table" || n.Kind == "view"
+	}
+	return false
+}
+
+// temporaryState is what the session's catalog holds now.
+func (s *Session) temporaryState() lake.TemporaryState {
+	if s.temp == nil {
+		return lake.TemporaryState{}
+	}
+	return s.temp.State()
+}
+
+// restoreTemporary takes the catalog back to a state.
+func (s *Session) restoreTemporary(to lake.TemporaryState) {
+	if s.temp == nil || s.temp.State().Equal(to) {
+		return
+	}
+	s.temp.Restore(to)
+	s.forgetTemporary()
+}
+
+// forgetTemporary makes the session look anew at its temporary tables.
+func (s *Session) forgetTemporary() {
+	for n := range s.tx.pins {
+		if n.Catalog == temporaryCatalog {
+			delete(s.tx.pins, n)
+		}
+	}
+	for n := range s.loaded {
+		if n.Catalog == temporaryCatalog {
+			delete(s.loaded, n)
+		}
+	}
+	s.host = nil
+}
+
+// commitTemporary does what ON COMMIT says, at the end of a transaction that succeeds.
+func (s *Session) commitTemporary(ctx context.Context) error {
+	if s.temp == nil || !s.tempOnCommit {
+		return nil
+	}
+	defer s.forgetTemporary()
+	names, err := s.temp.List(ctx, s.temporarySchema())
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		t, err := s.temp.Load(ctx, n)
+		if err != nil {
+			return err
+		}
+		switch t.Properties()[onCommit] {
+		case "drop":
+			err = s.temp.Drop(ctx, n, true)
+		case "delete rows":
+			var ch lake.Change
+			var some bool
+			if ch, some, err = truncation(ctx, t, t.CurrentSnapshot(), ""); err == nil && some {
+				_, err = s.temp.Commit(ctx, n, ch)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endTemporary ends a transaction for the temporary tables, unless a block goes on.
+func (s *Session) endTemporary(ctx context.Context) error {
+	if s.temp == nil || s.tx.block {
+		return nil
+	}
+	err := s.commitTemporary(ctx)
+	s.sweepTemporary()
+	return err
+}
+
+// writesTemporary tells whether all that a statement writes is temporary: a transaction that only
+// reads may do that.
+func writesTemporary(b *bind.Bound) bool {
+	some := false
+	for _, u := range b.Tables {
+		if u.Write && u.Relation.Table != nil {
+			if u.Relation.Table.Name.Catalog != temporaryCatalog {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// withTemporary puts the session's own schema before those of a path that does not place it.
+func (s *Session) withTemporary(path []string) []string {
+	if s.temp == nil {
+		return path
+	}
+	for _, p := range path {
+		if s.isTemporarySchema(p) {
+			return path
+		}
+	}
+	return append([]string{s.temporarySchema()}, path...)
+}
+
+// oidOf is a relation's OID as the system catalogs of the session's database show it.
+func (s *Session) oidOf(n lake.Name) uint32 {
+	if n.Catalog == temporaryCatalog {
+		n.Catalog = s.catalog
+	}
+	return syscat.OID(n.Catalog, n.Namespace, n.Table)
+}
+
+// sweepTemporary removes the files of temporary tables that are gone, once no transaction can
+// bring them back.
+func (s *Session) sweepTemporary() {
+	if s.temp == nil || s.tx.block {
+		return
+	}
+	if now := s.temp.State(); !now.Equal(s.tempSwept) {
+		s.tempSwept = now
+		if err := s.temp.Sweep(); err != nil {
+			s.engine.cfg.Log("temporary tables: %v", err)
+		}
+	}
+}
+
+// discardTemporary drops all temporary tables and views (DISCARD TEMP).
+func (s *Session) discardTemporary() {
+	s.restoreTemporary(lake.TemporaryState{})
+	s.sweepTemporary()
+}
+
+// closeTemporary ends the session's catalog and its folder.
+func (s *Session) closeTemporary() {
+	if s.temp == nil {
+		return
+	}
+	s.temp = nil
+	if err := os.RemoveAll(s.tempFolder); err != nil {
+		s.engine.cfg.Log("temporary tables: %v", err)
+	}
+}
+
+// shownName leaves out of a full name what users do not write.
+func shownName(full string) string {
+	if rest, ok := strings.CutPrefix(full, temporaryCatalog+".pg_temp_"); ok {
+		_, full, _ = strings.Cut(rest, ".")
+	}
+	return full
+}
