@@ -15,7 +15,11 @@ type partitioner struct {
 	spec   *lake.PartitionSpec
 	fields []partitionSource
 	memo   map[string]*partition // by the source values' key
+	ints   map[int64]*partition  // the same, where one integer column is the source of all
+	byKey  map[string]*partition // those of the memo, by their own key
 	key    []byte
+	// known finds the partition of a key among those that outlive the memo.
+	known func(key string) *partition
 }
 
 // partitionSource is where a partition field's value comes from.
@@ -30,6 +34,9 @@ type partition struct {
 	values []types.Datum
 	key    string
 	dir    string // "a=1/b=x"
+
+	sel  []uint16  // rows of the batch under way
+	file *openFile // nil: none is open
 }
 
 // maxMemo bounds the memo of a partitioner: columns with a value per row would fill memory.
@@ -80,6 +87,69 @@ func (x *partitionSource) value(cols []*vec.Vector, i int) types.Datum {
 	return v.Datum(i)
 }
 
+// single gives the values of the one integer column from which all partition values come; ok is
+// false where there is no such column.
+func (p *partitioner) single(cols []*vec.Vector) (v *vec.Vector, ok bool) {
+	at := -1
+	for k := range p.fields {
+		x := &p.fields[k]
+		if x.source == nil {
+			continue
+		}
+		if len(x.path) > 1 || at >= 0 && at != x.path[0] {
+			return nil, false
+		}
+		at = x.path[0]
+	}
+	if at < 0 || cols[at].Values().Form != types.FormI64 {
+		return nil, false
+	}
+	return cols[at], true
+}
+
+// each calls f with every row of a batch and its partition.
+func (p *partitioner) each(b *vec.Batch, f func(q *partition, i uint16)) {
+	v, ok := p.single(b.Cols)
+	if !ok {
+		for k := range b.Len() {
+			i := uint16(k)
+			if b.Sel != nil {
+				i = b.Sel[k]
+			}
+			f(p.of(b.Cols, int(i)), i)
+		}
+		return
+	}
+	if p.ints == nil {
+		p.ints = map[int64]*partition{}
+	}
+	values := v.Values().I64
+	var last *partition
+	var lastValue int64
+	for k := range b.Len() {
+		i := uint16(k)
+		if b.Sel != nil {
+			i = b.Sel[k]
+		}
+		if v.Null(int(i)) {
+			f(p.of(b.Cols, int(i)), i)
+			continue
+		}
+		x := values[v.Row(int(i))]
+		if last == nil || x != lastValue {
+			if last = p.ints[x]; last == nil {
+				last = p.of(b.Cols, int(i))
+				if len(p.ints) >= maxMemo {
+					clear(p.ints)
+				}
+				p.ints[x] = last
+			}
+			lastValue = x
+		}
+		f(last, i)
+	}
+}
+
 // of gives row i's partition.
 func (p *partitioner) of(cols []*vec.Vector, i int) *partition {
 	p.key = p.key[:0]
@@ -98,25 +168,35 @@ func (p *partitioner) of(cols []*vec.Vector, i int) *partition {
 	if q := p.memo[string(p.key)]; q != nil {
 		return q
 	}
-	q := &partition{values: make([]types.Datum, len(p.fields))}
+	values := make([]types.Datum, len(p.fields))
 	var id []byte
 	for k := range p.fields {
 		x := &p.fields[k]
 		if x.source != nil {
-			q.values[k] = x.field.Transform.Apply(x.value(cols, i), x.source.Type)
+			values[k] = x.field.Transform.Apply(x.value(cols, i), x.source.Type)
 		}
-		if q.values[k].IsNull() {
+		if values[k].IsNull() {
 			id = append(id, 0)
 		} else {
-			id = types.AppendKey(append(id, 1), q.values[k], x.field.Type)
+			id = types.AppendKey(append(id, 1), values[k], x.field.Type)
 		}
 	}
-	q.key = string(id)
-	q.dir = p.dir(q.values)
+	if p.byKey == nil {
+		p.byKey = map[string]*partition{}
+	}
+	q := p.byKey[string(id)]
+	if q == nil && p.known != nil {
+		q = p.known(string(id))
+	}
+	if q == nil {
+		q = &partition{values: values, key: string(id), dir: p.dir(values)}
+	}
 	if len(p.memo) >= maxMemo {
 		clear(p.memo)
+		clear(p.byKey)
 	}
 	p.memo[string(p.key)] = q
+	p.byKey[q.key] = q
 	return q
 }
 

@@ -21,8 +21,10 @@ type RowWriter struct {
 	ctx   context.Context
 	part  *partitioner
 	open  map[string]*openFile
-	sels  map[string][]uint16
-	order []*partition // partitions of the batch under way
+	tools parquet.Tools // of all files, which are written in turns
+	held  int64         // memory of the open files
+	whole *partition    // of a table without partitions
+	order []*partition  // partitions of the batch under way
 	tick  int64
 	Files []*lake.DataFile
 	rows  int64
@@ -53,6 +55,7 @@ type openFile struct {
 	path string
 	out  lake.Writer
 	w    *parquet.Writer
+	held int64
 	used int64 // tick of the last write
 }
 
@@ -66,7 +69,14 @@ func (s *Sink) Writer(ctx context.Context) (*RowWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RowWriter{sink: s, ctx: ctx, part: p, limit: maxOpen, open: map[string]*openFile{}, sels: map[string][]uint16{}}, nil
+	w := &RowWriter{sink: s, ctx: ctx, part: p, limit: maxOpen, open: map[string]*openFile{}}
+	p.known = func(key string) *partition {
+		if f := w.open[key]; f != nil {
+			return f.part
+		}
+		return nil
+	}
+	return w, nil
 }
 
 // Write adds the rows of b, whose columns are the schema's fields in order (then the row id and
@@ -78,41 +88,32 @@ func (w *RowWriter) Write(b *vec.Batch) error {
 	w.tick++
 	w.rows += int64(b.Len())
 	if len(w.part.fields) == 0 {
-		return w.to(&partition{}, b)
+		if w.whole == nil {
+			w.whole = &partition{}
+		}
+		if err := w.to(w.whole, b); err != nil {
+			return err
+		}
+		return w.relieve()
 	}
 	w.order = w.order[:0]
-	add := func(i int) {
-		p := w.part.of(b.Cols, i)
-		s := w.sels[p.key]
-		if len(s) == 0 {
+	w.part.each(b, func(p *partition, i uint16) {
+		if len(p.sel) == 0 {
 			w.order = append(w.order, p)
 		}
-		w.sels[p.key] = append(s, uint16(i))
-	}
-	if b.Sel != nil {
-		for _, i := range b.Sel {
-			add(int(i))
-		}
-	} else {
-		for i := 0; i < b.Rows; i++ {
-			add(i)
-		}
-	}
+		p.sel = append(p.sel, i)
+	})
 	w.lateSel = w.lateSel[:0]
 	for _, p := range w.order {
-		sel := w.sels[p.key]
-		if w.late != nil && w.open[p.key] == nil && len(w.open) >= w.limit {
+		sel := p.sel
+		p.sel = sel[:0]
+		if w.late != nil && w.fileOf(p) == nil && len(w.open) >= w.limit {
 			w.setAside(p, sel, b.Rows)
-			w.sels[p.key] = sel[:0]
 			continue
 		}
 		if err := w.to(p, &vec.Batch{Cols: b.Cols, Sel: sel, Rows: b.Rows}); err != nil {
 			return err
 		}
-		w.sels[p.key] = sel[:0]
-	}
-	if len(w.sels) > maxMemo {
-		clear(w.sels)
 	}
 	if len(w.lateSel) > 0 {
 		if err := w.handOver(b); err != nil {
@@ -120,6 +121,14 @@ func (w *RowWriter) Write(b *vec.Batch) error {
 		}
 	}
 	return w.relieve()
+}
+
+// fileOf is the open file of a partition, or nil.
+func (w *RowWriter) fileOf(p *partition) *openFile {
+	if p.file != nil {
+		return p.file
+	}
+	return w.open[p.key]
 }
 
 func (w *RowWriter) setAside(p *partition, sel []uint16, rows int) {
@@ -151,7 +160,7 @@ func (w *RowWriter) handOver(b *vec.Batch) error {
 
 // to writes rows of one partition.
 func (w *RowWriter) to(p *partition, b *vec.Batch) error {
-	f := w.open[p.key]
+	f := w.fileOf(p)
 	if f == nil {
 		if len(w.open) >= w.limit {
 			if err := w.closeOldest(); err != nil {
@@ -162,17 +171,26 @@ func (w *RowWriter) to(p *partition, b *vec.Batch) error {
 		if f, err = w.begin(p); err != nil {
 			return err
 		}
-		w.open[p.key] = f
+		w.open[p.key], p.file = f, f
 	}
 	f.used = w.tick
 	if err := f.w.Write(b); err != nil {
 		return err
 	}
+	w.held += f.w.Buffered() - f.held
+	f.held = f.w.Buffered()
 	if f.w.Size() >= w.sink.opt.target {
-		delete(w.open, p.key)
+		w.forget(f)
 		return w.finish(f)
 	}
 	return nil
+}
+
+// forget takes f from the open files.
+func (w *RowWriter) forget(f *openFile) {
+	delete(w.open, f.part.key)
+	f.part.file = nil
+	w.held -= f.held
 }
 
 func (w *RowWriter) begin(p *partition) (*openFile, error) {
@@ -185,7 +203,9 @@ func (w *RowWriter) begin(p *partition) (*openFile, error) {
 	if err != nil {
 		return nil, sqlerr.Wrap(err, sqlerr.IOError, "creating data file %s", path)
 	}
-	pw, err := parquet.NewWriter(out, w.sink.fields, w.sink.opt.Options)
+	opt := w.sink.opt.Options
+	opt.Tools = &w.tools
+	pw, err := parquet.NewWriter(out, w.sink.fields, opt)
 	if err != nil {
 		out.Abort()
 		return nil, err
@@ -221,34 +241,33 @@ func writeError(err error, path string) error {
 
 // relieve flushes the fullest files while more is buffered than the writer may hold.
 func (w *RowWriter) relieve() error {
-	for {
-		var total int64
+	for w.held > w.sink.buffer {
 		var fullest *openFile
 		for _, f := range w.open {
-			n := f.w.Buffered()
-			total += n
-			if fullest == nil || n > fullest.w.Buffered() {
+			if fullest == nil || f.held > fullest.held {
 				fullest = f
 			}
 		}
-		if total <= w.sink.buffer || fullest == nil {
+		if fullest == nil || fullest.held == 0 {
 			return nil
 		}
-		if err := fullest.w.Flush(); err != nil {
+		if err := fullest.w.Release(); err != nil {
 			return writeError(err, fullest.path)
 		}
+		w.held -= fullest.held
+		fullest.held = 0
 	}
+	return nil
 }
 
 func (w *RowWriter) closeOldest() error {
-	var key string
 	var oldest *openFile
-	for k, f := range w.open {
+	for _, f := range w.open {
 		if oldest == nil || f.used < oldest.used {
-			key, oldest = k, f
+			oldest = f
 		}
 	}
-	delete(w.open, key)
+	w.forget(oldest)
 	return w.finish(oldest)
 }
 
@@ -261,7 +280,7 @@ func (w *RowWriter) Close() error {
 	sort.Strings(keys)
 	for _, k := range keys {
 		f := w.open[k]
-		delete(w.open, k)
+		w.forget(f)
 		if err := w.finish(f); err != nil {
 			return err
 		}
@@ -271,8 +290,8 @@ func (w *RowWriter) Close() error {
 
 // Abort drops the open files; finished ones are the sink's to remove.
 func (w *RowWriter) Abort() {
-	for k, f := range w.open {
+	for _, f := range w.open {
 		f.out.Abort()
-		delete(w.open, k)
+		w.forget(f)
 	}
 }

@@ -13,44 +13,38 @@ var salt = [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7,
 // maxBloom bounds a filter (Iceberg's write.parquet.bloom-filter-max-bytes).
 const maxBloom = 1 << 20
 
-// bloom builds the leaf's filter with its header. rate is the wanted false positive rate.
-func (l *leaf) bloom(rate float64, d *dictionary) []byte {
-	distinct := l.values()
-	if d != nil {
-		distinct = len(d.first)
+// hashValues remembers the hashes of values for the chunk's Bloom filter.
+func (l *leaf) hashValues(v *values) {
+	var key []byte
+	for i := range v.count(l) {
+		if l.phys == physBytes {
+			key = append(key[:0], v.get(i)...)
+		} else {
+			key = v.appendPlain(key[:0], l, i, i+1)
+		}
+		l.hashes = append(l.hashes, xxhash.Sum64(key))
 	}
+}
+
+// bloom builds the chunk's filter with its header. rate is the wanted false positive rate.
+func (l *leaf) bloom(rate float64) []byte {
+	l.hashValues(&l.dict.vals)
 	if rate <= 0 || rate >= 1 {
 		rate = 0.01
 	}
-	bits := -8 * float64(distinct) / math.Log(1-math.Pow(rate, 1.0/8))
+	bits := -8 * float64(len(l.hashes)) / math.Log(1-math.Pow(rate, 1.0/8))
 	size := 32
 	for size < maxBloom && float64(size)*8 < bits {
 		size *= 2
 	}
 	set := make([]byte, size)
-	var key []byte
-	insert := func(i int) {
-		if l.phys == physBytes {
-			key = append(key[:0], l.get(i)...)
-		} else {
-			key = l.appendPlain(key[:0], i, i+1)
-		}
-		h := xxhash.Sum64(key)
+	for _, h := range l.hashes {
 		block := int((h >> 32) * uint64(size/32) >> 32)
 		for j, s := range salt {
 			bit := (uint32(h) * s) >> 27
 			at := block*32 + j*4
 			w := binary.LittleEndian.Uint32(set[at:])
 			binary.LittleEndian.PutUint32(set[at:], w|1<<bit)
-		}
-	}
-	if d != nil {
-		for _, i := range d.first {
-			insert(int(i))
-		}
-	} else {
-		for i := range distinct {
-			insert(i)
 		}
 	}
 	var t thrift

@@ -6,56 +6,97 @@ import (
 	"math"
 )
 
-// bounds are the least and greatest value of a stretch of a leaf, by index of the value; NaN
-// has no place in them. An empty bounds has ok false.
+// bounds are the least and greatest value of a stretch of a leaf; NaN has no place in them. An
+// empty bounds has ok false.
 type bounds struct {
-	lo, hi int32
+	lo, hi value
 	ok     bool
 	nans   int64
 }
 
-// less is the order of Parquet's statistics: signed numbers, unsigned bytes.
-func (l *leaf) less(a, b int32) bool {
+// bounds finds the bounds of all values of v.
+func (v *values) bounds(l *leaf) bounds {
+	n := v.count(l)
+	if n == 0 {
+		return bounds{}
+	}
 	switch {
 	case l.phys == physBool:
-		return !l.bools[a] && l.bools[b]
-	case l.phys == physInt32 || l.phys == physInt64:
-		return l.ints[a] < l.ints[b]
-	case l.phys == physFloat || l.phys == physDouble:
-		return l.f64[a] < l.f64[b]
-	case l.isWide():
-		x, y := l.wide[a], l.wide[b]
-		if x.Hi != y.Hi {
-			if l.field.Iceberg == "uuid" {
-				return uint64(x.Hi) < uint64(y.Hi)
+		b := bounds{lo: value{i: 1}, ok: true}
+		for _, x := range v.bools {
+			if x {
+				b.hi.i = 1
+			} else {
+				b.lo.i = 0
 			}
-			return x.Hi < y.Hi
 		}
-		return x.Lo < y.Lo
+		return b
+	case l.phys == physInt32 || l.phys == physInt64:
+		lo, hi := v.ints[0], v.ints[0]
+		for _, x := range v.ints {
+			lo, hi = min(lo, x), max(hi, x)
+		}
+		return bounds{lo: value{i: lo}, hi: value{i: hi}, ok: true}
+	case l.phys == physFloat || l.phys == physDouble:
+		return floatBounds(v.f64)
+	case l.wide:
+		lo, hi := v.wide[0], v.wide[0]
+		for _, x := range v.wide {
+			if l.lessWide(x, lo) {
+				lo = x
+			}
+			if l.lessWide(hi, x) {
+				hi = x
+			}
+		}
+		return bounds{lo: value{w: lo}, hi: value{w: hi}, ok: true}
 	}
-	return bytes.Compare(l.get(int(a)), l.get(int(b))) < 0
+	return v.byteBounds()
 }
 
-// bounds finds the bounds of values [from, to).
-func (l *leaf) bounds(from, to int) bounds {
+func floatBounds(f []float64) bounds {
 	var b bounds
-	isFloat := l.phys == physFloat || l.phys == physDouble
-	for i := int32(from); i < int32(to); i++ {
-		if isFloat && math.IsNaN(l.f64[i]) {
+	for _, x := range f {
+		switch {
+		case math.IsNaN(x):
 			b.nans++
-			continue
-		}
-		if !b.ok {
-			b.lo, b.hi, b.ok = i, i, true
-			continue
-		}
-		if l.less(i, b.lo) {
-			b.lo = i
-		} else if l.less(b.hi, i) {
-			b.hi = i
+		case !b.ok:
+			b.lo.f, b.hi.f, b.ok = x, x, true
+		case x < b.lo.f:
+			b.lo.f = x
+		case x > b.hi.f:
+			b.hi.f = x
 		}
 	}
 	return b
+}
+
+// byteBounds compares first bytes as numbers: most strings differ from both bounds there.
+func (v *values) byteBounds() bounds {
+	lo, hi := v.get(0), v.get(0)
+	loHead, hiHead := head(lo), head(hi)
+	for i := range v.views {
+		b := v.get(i)
+		h := head(b)
+		if h < loHead || h == loHead && bytes.Compare(b, lo) < 0 {
+			lo, loHead = b, h
+		} else if h > hiHead || h == hiHead && bytes.Compare(b, hi) > 0 {
+			hi, hiHead = b, h
+		}
+	}
+	return bounds{lo: value{b: bytes.Clone(lo)}, hi: value{b: bytes.Clone(hi)}, ok: true}
+}
+
+// head is the first 8 bytes as a number that sorts as they do; shorter strings end in zeros.
+func head(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	var x uint64
+	for i, c := range b {
+		x |= uint64(c) << (56 - 8*i)
+	}
+	return x
 }
 
 func (b *bounds) merge(l *leaf, c bounds) {
@@ -65,10 +106,10 @@ func (b *bounds) merge(l *leaf, c bounds) {
 	case !b.ok:
 		*b = c
 	default:
-		if l.less(c.lo, b.lo) {
+		if l.less(&c.lo, &b.lo) {
 			b.lo = c.lo
 		}
-		if l.less(b.hi, c.hi) {
+		if l.less(&b.hi, &c.hi) {
 			b.hi = c.hi
 		}
 	}
@@ -89,35 +130,30 @@ func (l *leaf) encoded(b bounds) (lo, hi []byte, loExact, hiExact bool) {
 	return lo, hi, loExact, hiExact
 }
 
-func (l *leaf) encode(i int32, upper bool) ([]byte, bool) {
+func (l *leaf) encode(v value, upper bool) ([]byte, bool) {
 	switch l.phys {
 	case physBool:
-		if l.bools[i] {
-			return []byte{1}, true
-		}
-		return []byte{0}, true
+		return []byte{byte(v.i)}, true
 	case physInt32:
-		return binary.LittleEndian.AppendUint32(nil, uint32(l.ints[i])), true
+		return binary.LittleEndian.AppendUint32(nil, uint32(v.i)), true
 	case physInt64:
-		return binary.LittleEndian.AppendUint64(nil, uint64(l.ints[i])), true
+		return binary.LittleEndian.AppendUint64(nil, uint64(v.i)), true
 	case physFloat:
-		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(signedZero(l.f64[i], upper)))), true
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(signedZero(v.f, upper)))), true
 	case physDouble:
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(signedZero(l.f64[i], upper))), true
-	case physFixed:
-		if l.isWide() || l.length <= statLength {
-			return l.appendFixed(nil, int(i)), true
-		}
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(signedZero(v.f, upper))), true
 	}
-	b := l.get(int(i))
-	if len(b) <= statLength {
-		return append([]byte{}, b...), true
+	if l.wide {
+		return appendWide(nil, v.w, l.length), true
+	}
+	if len(v.b) <= statLength || l.phys == physFixed && l.length <= statLength {
+		return append([]byte{}, v.b...), true
 	}
 	text := l.field.Iceberg == "string"
 	if upper {
-		return cutUpper(b, statLength, text), false
+		return cutUpper(v.b, statLength, text), false
 	}
-	return cutLower(b, statLength, text), false
+	return cutLower(v.b, statLength, text), false
 }
 
 // signedZero widens a zero bound to cover both zeros (parquet.thrift, ColumnOrder).

@@ -69,7 +69,7 @@ func (c *chunk) encodeStats() {
 			return
 		}
 		if p.stats.ok {
-			if last.ok && (l.less(p.stats.lo, last.lo) || l.less(p.stats.hi, last.hi)) {
+			if last.ok && (l.less(&p.stats.lo, &last.lo) || l.less(&p.stats.hi, &last.hi)) {
 				ascending = false
 			}
 			last = p.stats
@@ -180,7 +180,7 @@ func (w *Writer) column(t *thrift, c *chunk) {
 	t.i64(2, 0)
 	t.begin(3)
 	t.i32(1, int64(l.phys))
-	encodings := []int64{plainEncoding, rleEncoding}
+	encodings := []int64{plainEncoding, rleEncoding} // the dictionary page is plain, levels are runs
 	if c.dict {
 		encodings = append(encodings, rleDictEncoding)
 	}

@@ -39,20 +39,23 @@ func appendPacked[T uint8 | uint32](dst []byte, vals []T, width int) []byte {
 	}
 	groups := (len(vals) + 7) / 8
 	dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
+	end := len(dst) + groups*width
+	// Words are stored whole, up to 7 bytes beyond the end.
+	dst, out := extend(dst, groups*width+8)
 	var acc uint64
-	n := 0
-	for i := 0; i < groups*8; i++ {
-		if i < len(vals) {
-			acc |= uint64(vals[i]) << n
-		}
-		n += width
-		for n >= 8 {
-			dst = append(dst, byte(acc))
-			acc >>= 8
-			n -= 8
+	n, at := 0, 0
+	for _, x := range vals {
+		acc |= uint64(x) << n
+		if n += width; n >= 32 {
+			binary.LittleEndian.PutUint32(out[at:], uint32(acc))
+			acc >>= 32
+			at += 4
+			n -= 32
 		}
 	}
-	return dst
+	binary.LittleEndian.PutUint64(out[at:], acc)
+	clear(out[min(at+8, groups*width) : groups*width])
+	return dst[:end]
 }
 
 // appendLevels encodes a page's levels with their length before them, as data page v1 wants.

@@ -9,65 +9,93 @@ import (
 	"github.com/lhsql/lhsql/vec"
 )
 
-// leaf buffers one column chunk: values that are there, and levels.
+// leaf is a column under way: the values and levels of its open page, the dictionary of its
+// chunk, and the chunk's finished pages, which are held compressed until the row group ends.
 type leaf struct {
 	field          *lake.Field
 	path           []string
 	maxDef, maxRep uint8
 	phys           physical
-	length         int // physFixed
+	length         int  // physFixed
+	wide           bool // values are Int128: uuids and long decimals
+	unsigned       bool // wide values without a sign: uuids
+	opt            *Options
 
-	// levels has one entry per value or NULL; def nil: all at maxDef. rep nil: all 0.
+	// The open page. def nil: all at maxDef; rep only where maxRep > 0.
 	def, rep []uint8
 	entries  int
+	rows     int
+	size     int // about what the page takes, encoded
+	values   values
+	codes    []uint32 // instead of values while coding says so
 
-	bools []bool
-	ints  []int64
-	f64   []float64
-	wide  []types.Int128 // physFixed of uuid and decimal
-	views []vec.View     // strings and bytes, in data
-	data  []byte
+	// The chunk.
+	coding coding
+	dict   dictionary
+	pages  []page
+	raw    int64    // bytes of the pages before compression
+	packed int64    // and after
+	stored int      // pages to come that need not be compressed
+	hashes []uint64 // of the values outside the dictionary, for a Bloom filter
+
+	idx   []uint16 // scratch: rows that are not NULL
+	spare []uint8  // memory for def
 }
+
+// coding is how a chunk's values are written.
+type coding uint8
+
+const (
+	trying coding = iota // in codes; its first page tells whether that pays
+	coded
+	plain
+)
 
 func (l *leaf) repeated() bool { return l.maxRep > 0 }
 
+// bytes is the memory that the leaf holds.
 func (l *leaf) bytes() int64 {
-	return int64(len(l.def) + len(l.rep) + len(l.bools) + 8*len(l.ints) + 8*len(l.f64) + 16*len(l.wide) + 8*len(l.views) + len(l.data))
+	return l.packed + l.values.bytes() + l.dict.bytes() + int64(cap(l.def)+cap(l.spare)+cap(l.rep)+4*cap(l.codes)+8*cap(l.hashes)+2*cap(l.idx))
 }
 
-func (l *leaf) reset() {
-	l.def, l.rep, l.entries = nil, nil, 0
-	l.bools, l.ints, l.f64, l.wide, l.views, l.data = l.bools[:0], l.ints[:0], l.f64[:0], l.wide[:0], l.views[:0], l.data[:0]
-}
+// uncompressed is about the size of the chunk so far, as readers will decompress it.
+func (l *leaf) uncompressed() int64 { return l.raw + int64(l.size) + int64(l.dict.size) }
 
-// values is the number of values that are not NULL.
-func (l *leaf) values() int {
-	switch l.phys {
-	case physBool:
-		return len(l.bools)
-	case physInt32, physInt64:
-		return len(l.ints)
-	case physFloat, physDouble:
-		return len(l.f64)
+// startChunk forgets the last one.
+func (l *leaf) startChunk() {
+	l.startPage()
+	l.coding, l.stored = trying, 0
+	if l.phys == physBool {
+		l.coding = plain
 	}
-	if l.isWide() {
-		return len(l.wide)
-	}
-	return len(l.views)
+	l.dict.reset()
+	l.pages, l.raw, l.packed, l.hashes = nil, 0, 0, l.hashes[:0]
 }
 
-// isWide tells whether values are Int128: uuid and long decimals.
-func (l *leaf) isWide() bool {
-	return l.phys == physFixed && (l.field.Type.Kind == types.Numeric || l.field.Type.Kind == types.UUID)
+func (l *leaf) startPage() {
+	if l.def != nil {
+		l.spare = l.def[:0]
+	}
+	l.def, l.rep, l.codes = nil, l.rep[:0], l.codes[:0]
+	l.entries, l.rows, l.size = 0, 0, 0
+	l.values.reset()
+}
+
+// release gives the leaf's memory back; only between chunks.
+func (l *leaf) release() {
+	l.def, l.rep, l.codes, l.hashes, l.idx, l.spare = nil, nil, nil, nil, nil, nil
+	l.values, l.dict = values{}, dictionary{}
+}
+
+// full tells whether the open page is to end before the next row.
+func (l *leaf) full() bool {
+	return l.rows >= l.opt.PageRows || l.size >= l.opt.PageBytes || l.coding != plain && l.dict.size > l.opt.DictBytes
 }
 
 // level records one entry's levels.
 func (l *leaf) level(def, rep uint8) {
 	if def != l.maxDef && l.def == nil {
-		l.def = make([]uint8, l.entries, l.entries+vec.BatchRows)
-		for i := range l.def {
-			l.def[i] = l.maxDef
-		}
+		l.allThere()
 	}
 	if l.def != nil {
 		l.def = append(l.def, def)
@@ -75,33 +103,216 @@ func (l *leaf) level(def, rep uint8) {
 	if l.maxRep > 0 {
 		l.rep = append(l.rep, rep)
 	}
+	if rep == 0 {
+		l.rows++
+	}
 	l.entries++
 }
 
-// value appends physical row r of f, which is Flat's storage.
-func (l *leaf) value(f *vec.Vector, r int) error {
+// allThere spells out the definition levels of the entries so far.
+func (l *leaf) allThere() {
+	if l.spare == nil {
+		l.spare = make([]uint8, 0, l.entries+vec.BatchRows)
+	}
+	l.def, l.spare = l.spare[:0], nil
+	for range l.entries {
+		l.def = append(l.def, l.maxDef)
+	}
+}
+
+// width is about what one value adds to a page.
+func (l *leaf) width() int {
+	switch {
+	case l.coding != plain:
+		return 2
+	case l.phys == physBool:
+		return 1
+	case l.phys == physInt32 || l.phys == physFloat:
+		return 4
+	case l.phys == physFixed:
+		return l.length
+	case l.phys == physBytes:
+		return 4
+	}
+	return 8
+}
+
+// add appends the rows idx of v, none of them NULL.
+func (l *leaf) add(v *vec.Vector, idx []uint16) error {
+	if len(idx) == 0 {
+		return nil
+	}
+	l.size += len(idx) * l.width()
+	f := v.Values()
+	switch {
+	case l.phys == physBool:
+		for _, i := range idx {
+			l.values.bools = append(l.values.bools, f.Bools[v.Row(int(i))])
+		}
+		return nil
+	case v.Enc == vec.Const && l.coding != plain:
+		if err := l.one(f, 0); err != nil {
+			return err
+		}
+		c := l.codes[len(l.codes)-1]
+		for range len(idx) - 1 {
+			l.codes = append(l.codes, c)
+		}
+		return nil
+	case v.Enc == vec.Dict && l.coding != plain && (f.DictID != 0 || dictRows(f) <= 4*len(idx)):
+		return l.translate(v, idx)
+	case v.Enc == vec.Flat && f.Form == types.FormI64 && (l.phys == physInt32 || l.phys == physInt64):
+		return l.addInts(f.I64, idx)
+	case v.Enc == vec.Flat && f.Form == types.FormF64:
+		l.addFloats(f.F64, idx)
+		return nil
+	}
+	for _, i := range idx {
+		if err := l.one(f, v.Row(int(i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *leaf) addInts(x []int64, idx []uint16) error {
+	if l.phys == physInt32 {
+		for _, i := range idx {
+			if x[i] != int64(int32(x[i])) {
+				return l.outOfRange()
+			}
+		}
+	}
+	if l.coding != plain {
+		last, code := int64(0), uint32(0)
+		for k, i := range idx {
+			if k == 0 || x[i] != last {
+				last, code = x[i], l.dict.int(x[i])
+			}
+			l.codes = append(l.codes, code)
+		}
+		return nil
+	}
+	if from, to := int(idx[0]), int(idx[len(idx)-1])+1; to-from == len(idx) {
+		l.values.ints = append(l.values.ints, x[from:to]...)
+		return nil
+	}
+	for _, i := range idx {
+		l.values.ints = append(l.values.ints, x[i])
+	}
+	return nil
+}
+
+func (l *leaf) addFloats(x []float64, idx []uint16) {
+	if l.coding != plain {
+		for _, i := range idx {
+			l.codes = append(l.codes, l.dict.float(x[i]))
+		}
+		return
+	}
+	for _, i := range idx {
+		l.values.f64 = append(l.values.f64, x[i])
+	}
+}
+
+// translate appends a dictionary's rows by their codes there.
+func (l *leaf) translate(v *vec.Vector, idx []uint16) error {
+	f := v.Dictionary
+	to := l.dict.translation(f, dictRows(f))
+	for _, i := range idx {
+		from := v.Codes[i]
+		c := to[from]
+		if c == 0 {
+			if err := l.one(f, int(from)); err != nil {
+				return err
+			}
+			to[from] = l.codes[len(l.codes)-1] + 1
+			continue
+		}
+		l.codes = append(l.codes, c-1)
+	}
+	return nil
+}
+
+// dictRows is the number of values of a dictionary.
+func dictRows(f *vec.Vector) int {
+	return max(len(f.I64), len(f.F64), len(f.W128), len(f.Views), len(f.Bools))
+}
+
+// one appends physical row r of f, which is Flat's storage.
+func (l *leaf) one(f *vec.Vector, r int) error {
+	dict := l.coding != plain
 	switch l.phys {
 	case physBool:
-		l.bools = append(l.bools, f.Bools[r])
+		l.values.bools = append(l.values.bools, f.Bools[r])
 	case physInt32, physInt64:
 		i, err := l.integer(f, r)
 		if err != nil {
 			return err
 		}
-		l.ints = append(l.ints, i)
+		if dict {
+			l.codes = append(l.codes, l.dict.int(i))
+		} else {
+			l.values.ints = append(l.values.ints, i)
+		}
 	case physFloat, physDouble:
-		l.f64 = append(l.f64, f.F64[r])
+		if dict {
+			l.codes = append(l.codes, l.dict.float(f.F64[r]))
+		} else {
+			l.values.f64 = append(l.values.f64, f.F64[r])
+		}
 	default:
-		return l.bytesValue(f, r)
+		if l.wide {
+			return l.oneWide(f, r)
+		}
+		return l.oneString(f, r)
 	}
 	return nil
+}
+
+func (l *leaf) oneWide(f *vec.Vector, r int) error {
+	var w types.Int128
+	var err error
+	if l.unsigned {
+		w = f.W128[r]
+	} else if w, err = l.decimal(f, r); err != nil {
+		return err
+	}
+	if l.coding != plain {
+		l.codes = append(l.codes, l.dict.int128(w))
+	} else {
+		l.values.wide = append(l.values.wide, w)
+	}
+	return nil
+}
+
+func (l *leaf) oneString(f *vec.Vector, r int) error {
+	v := f.Views[r]
+	b := f.Data[v.Off : v.Off+v.Len]
+	if l.phys == physFixed && len(b) != l.length {
+		return sqlerr.New(sqlerr.StringTooLong, "column %q takes %d bytes, not %d", l.field.Name, l.length, len(b))
+	}
+	if max(len(l.values.data), len(l.dict.vals.data))+len(b) > math.MaxInt32 {
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "the values of column %q in one page exceed 2 GiB", l.field.Name)
+	}
+	if l.coding != plain {
+		l.codes = append(l.codes, l.dict.byteString(b))
+		return nil
+	}
+	l.values.addBytes(b)
+	l.size += len(b)
+	return nil
+}
+
+func (l *leaf) outOfRange() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range for column %q of type %s", l.field.Name, l.field.Type)
 }
 
 func (l *leaf) integer(f *vec.Vector, r int) (int64, error) {
 	if f.Form == types.FormI64 {
 		i := f.I64[r]
 		if l.phys == physInt32 && (i < math.MinInt32 || i > math.MaxInt32) {
-			return 0, sqlerr.New(sqlerr.NumericOutOfRange, "value out of range for column %q of type %s", l.field.Name, l.field.Type)
+			return 0, l.outOfRange()
 		}
 		return i, nil
 	}
@@ -130,33 +341,4 @@ func (l *leaf) decimal(f *vec.Vector, r int) (types.Int128, error) {
 		return types.Int128{Lo: uint64(d.Int()), Hi: d.Int() >> 63}, nil
 	}
 	return d.W128(), nil
-}
-
-func (l *leaf) bytesValue(f *vec.Vector, r int) error {
-	if l.isWide() {
-		if l.field.Type.Kind == types.UUID {
-			l.wide = append(l.wide, f.W128[r])
-			return nil
-		}
-		w, err := l.decimal(f, r)
-		l.wide = append(l.wide, w)
-		return err
-	}
-	v := f.Views[r]
-	b := f.Data[v.Off : v.Off+v.Len]
-	if l.phys == physFixed && len(b) != l.length {
-		return sqlerr.New(sqlerr.StringTooLong, "column %q takes %d bytes, not %d", l.field.Name, l.length, len(b))
-	}
-	if len(l.data)+len(b) > math.MaxUint32 {
-		return sqlerr.New(sqlerr.ProgramLimitExceeded, "the values of column %q in one row group exceed 4 GiB", l.field.Name)
-	}
-	l.views = append(l.views, vec.View{Off: uint32(len(l.data)), Len: uint32(len(b))})
-	l.data = append(l.data, b...)
-	return nil
-}
-
-// get is value i as a byte string.
-func (l *leaf) get(i int) []byte {
-	v := l.views[i]
-	return l.data[v.Off : v.Off+v.Len]
 }

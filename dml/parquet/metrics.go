@@ -71,22 +71,6 @@ func (m *metrics) add(l *leaf, c chunk) {
 
 func compareBound(a, b types.Datum, t types.Type) int { return types.Compare(a, b, t) }
 
-// datum is value i as the column's type has it.
-func (l *leaf) datum(i int32) types.Datum {
-	switch l.phys {
-	case physBool:
-		return types.NewBool(l.bools[i])
-	case physInt32, physInt64:
-		return types.NewInt(l.ints[i])
-	case physFloat, physDouble:
-		return types.NewFloat(l.f64[i])
-	}
-	if l.isWide() {
-		return types.NewW128(l.wide[i])
-	}
-	return types.NewStr(string(l.get(int(i))))
-}
-
 // into writes the metrics to a manifest entry. Leaves below lists and maps have counts only:
 // bounds of repeated values are of no use to readers, and the spec's writers leave them out.
 func (m *metrics) into(f *lake.DataFile, repeated bool) {

@@ -73,10 +73,11 @@ func (w *Writer) build(f *lake.Field, path []string, def, rep int, optional bool
 		return n, child(&v, p, def+1, rep+1)
 	default:
 		n.kind = "leaf"
-		l := &leaf{field: f, path: path, maxDef: uint8(def), maxRep: uint8(rep)}
+		l := &leaf{field: f, path: path, maxDef: uint8(def), maxRep: uint8(rep), opt: &w.opt}
 		if !l.setType() {
 			return nil, unsupported(f)
 		}
+		l.startChunk()
 		n.leaf = l
 		w.leaves = append(w.leaves, l)
 	}
@@ -99,7 +100,7 @@ func (l *leaf) setType() bool {
 	case ice == "string" || ice == "binary":
 		l.phys = physBytes
 	case ice == "uuid":
-		l.phys, l.length = physFixed, 16
+		l.phys, l.length, l.wide, l.unsigned = physFixed, 16, true, true
 	case strings.HasPrefix(ice, "fixed["):
 		n, err := strconv.Atoi(strings.TrimSuffix(ice[6:], "]"))
 		if err != nil || n <= 0 {
@@ -113,7 +114,7 @@ func (l *leaf) setType() bool {
 		case p <= 18:
 			l.phys = physInt64
 		default:
-			l.phys, l.length = physFixed, decimalBytes(p)
+			l.phys, l.length, l.wide = physFixed, decimalBytes(p), true
 		}
 	default:
 		return false

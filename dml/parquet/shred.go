@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
-	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -11,45 +10,132 @@ func (n *node) notNull() error {
 	return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q violates not-null constraint", n.field.Name)
 }
 
+// everyRow are the indexes of a batch without a selection.
+var everyRow = func() (all [vec.MaxBatchRows]uint16) {
+	for i := range all {
+		all[i] = uint16(i)
+	}
+	return all
+}()
+
 // shredTop adds the rows sel (nil: all) of a top-level column.
-func (n *node) shredTop(v *vec.Vector, sel []uint16, rows int) error {
-	if n.leaf != nil && v.Valid == nil && v.Enc == vec.Flat && sel == nil && n.leaf.appendAll(v, rows) {
-		return nil
+func (w *Writer) shredTop(n *node, v *vec.Vector, sel []uint16, rows int) error {
+	if sel == nil {
+		sel = everyRow[:rows]
 	}
-	one := func(i int) error { return n.shred(v, i, 0, 0) }
-	if sel != nil {
-		for _, i := range sel {
-			if err := one(int(i)); err != nil {
-				return err
-			}
+	if n.leaf != nil {
+		return w.shredLeaf(n, v, sel)
+	}
+	for _, i := range sel {
+		if err := w.endFull(n); err != nil {
+			return err
 		}
-		return nil
-	}
-	for i := 0; i < rows; i++ {
-		if err := one(i); err != nil {
+		if err := n.shred(v, int(i), 0, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// appendAll adds whole slices of a flat column without NULLs; false where forms differ.
-func (l *leaf) appendAll(v *vec.Vector, rows int) bool {
-	switch {
-	case l.phys == physInt64 && v.Form == types.FormI64:
-		l.ints = append(l.ints, v.I64[:rows]...)
-	case (l.phys == physFloat || l.phys == physDouble) && v.Form == types.FormF64:
-		l.f64 = append(l.f64, v.F64[:rows]...)
-	default:
-		return false
+// endFull ends the pages below n that are full: a page begins with a row.
+func (w *Writer) endFull(n *node) error {
+	if n.leaf != nil {
+		if n.leaf.full() {
+			return w.endPage(n.leaf)
+		}
+		return nil
 	}
-	l.entries += rows
-	if l.def != nil {
-		for range rows {
-			l.def = append(l.def, l.maxDef)
+	for _, c := range n.children {
+		if err := w.endFull(c); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
+}
+
+// shredLeaf adds rows of a top-level column of single values, page by page.
+func (w *Writer) shredLeaf(n *node, v *vec.Vector, sel []uint16) error {
+	l := n.leaf
+	for len(sel) > 0 {
+		if l.full() {
+			if err := w.endPage(l); err != nil {
+				return err
+			}
+		}
+		part := sel[:l.fitting(v, sel)]
+		sel = sel[len(part):]
+		there, err := n.present(v, part)
+		if err != nil {
+			return err
+		}
+		if err := l.add(v, there); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitting is how many of the rows the open page takes, at least one.
+func (l *leaf) fitting(v *vec.Vector, sel []uint16) int {
+	n := min(len(sel), l.opt.PageRows-l.rows)
+	if l.phys != physBytes {
+		return max(1, min(n, (l.opt.PageBytes-l.size)/l.width()))
+	}
+	room := l.opt.PageBytes - l.size
+	if l.coding != plain {
+		room = l.opt.PageBytes // of new values of the dictionary, at most
+	}
+	f := v.Values()
+	for k, i := range sel[:n] {
+		if room <= 0 {
+			return max(1, k)
+		}
+		if !v.Null(int(i)) {
+			room -= 4 + int(f.Views[v.Row(int(i))].Len)
+		}
+	}
+	return n
+}
+
+// present records the levels of rows and gives those that are not NULL.
+func (n *node) present(v *vec.Vector, sel []uint16) ([]uint16, error) {
+	l := n.leaf
+	if v.Valid == nil || v.Enc == vec.Const && v.Valid.Get(0) {
+		if l.def != nil {
+			for range sel {
+				l.def = append(l.def, l.maxDef)
+			}
+		}
+		l.entries += len(sel)
+		l.rows += len(sel)
+		return sel, nil
+	}
+	l.idx = l.idx[:0]
+	for _, i := range sel {
+		if !v.Null(int(i)) {
+			l.idx = append(l.idx, i)
+		}
+	}
+	if len(l.idx) < len(sel) {
+		if !n.optional {
+			return nil, n.notNull()
+		}
+		if l.def == nil {
+			l.allThere()
+		}
+	}
+	if l.def != nil {
+		for _, i := range sel {
+			d := l.maxDef
+			if v.Null(int(i)) {
+				d = 0
+			}
+			l.def = append(l.def, d)
+		}
+	}
+	l.entries += len(sel)
+	l.rows += len(sel)
+	return l.idx, nil
 }
 
 // shred adds row i of v. def is the definition level that the parents have reached, rep the
@@ -69,7 +155,8 @@ func (n *node) shred(v *vec.Vector, i int, def, rep uint8) error {
 	switch n.kind {
 	case "leaf":
 		n.leaf.level(def, rep)
-		return n.leaf.value(f, r)
+		n.leaf.size += n.leaf.width()
+		return n.leaf.one(f, r)
 	case "struct":
 		for j, c := range n.children {
 			if err := c.shred(f.Children[j], r, def, rep); err != nil {

@@ -27,6 +27,7 @@ type Options struct {
 	DictBytes     int   // largest dictionary; 0: 1 MiB
 	// Bloom names the field ids of leaves that get a Bloom filter, with the false positive rate.
 	Bloom map[int]float64
+	Tools *Tools // nil: the writer's own
 	// Metrics gives the metrics mode of a leaf by field id; nil: DefaultMetrics for all.
 	Metrics  func(fieldID int) Metrics
 	Metadata map[string]string // key-value metadata of the footer
@@ -59,10 +60,11 @@ type Writer struct {
 	opt    Options
 	root   []*node
 	leaves []*leaf
-	comp   *compressor
+	tools  *Tools
 
 	off    int64 // bytes written
 	rows   int64 // in all
+	held   int64 // memory of the open row group
 	group  int   // rows in the open row group
 	groups []rowGroup
 	file   []*metrics // by leaf
@@ -89,8 +91,10 @@ func NewWriter(out io.Writer, fields []lake.Field, opt Options) (*Writer, error)
 		}
 		w.root = append(w.root, n)
 	}
-	var err error
-	if w.comp, err = newCompressor(opt.Codec, opt.Level); err != nil {
+	if w.tools = opt.Tools; w.tools == nil {
+		w.tools = &Tools{}
+	}
+	if err := w.tools.use(opt.Codec, opt.Level); err != nil {
 		return nil, err
 	}
 	for _, l := range w.leaves {
@@ -109,29 +113,36 @@ func (w *Writer) write(b []byte) error {
 func (w *Writer) Write(b *vec.Batch) error {
 	invariant.Check(len(b.Cols) == len(w.root), "a batch of %d columns for a file of %d", len(b.Cols), len(w.root))
 	for i, n := range w.root {
-		if err := n.shredTop(b.Cols[i], b.Sel, b.Rows); err != nil {
+		if err := w.shredTop(n, b.Cols[i], b.Sel, b.Rows); err != nil {
 			return err
 		}
 	}
 	w.group += b.Len()
 	w.rows += int64(b.Len())
-	if w.group >= w.opt.RowGroupRows || w.Buffered() >= w.opt.RowGroupBytes {
+	w.held = 0
+	var size int64
+	for _, l := range w.leaves {
+		w.held += l.bytes()
+		size += l.uncompressed()
+	}
+	if w.group >= w.opt.RowGroupRows || size >= w.opt.RowGroupBytes {
 		return w.Flush()
 	}
 	return nil
 }
 
-// Buffered is the memory of the open row group; Size the bytes written plus a guess for it.
-func (w *Writer) Buffered() int64 {
-	var n int64
+// Buffered is the memory that the open row group holds.
+func (w *Writer) Buffered() int64 { return w.held }
+
+// Size estimates the file's final size: what is written, the pages that are compressed, and half
+// of what is not yet.
+func (w *Writer) Size() int64 {
+	n := w.off
 	for _, l := range w.leaves {
-		n += l.bytes()
+		n += l.packed + int64(l.size+l.dict.size)/2
 	}
 	return n
 }
-
-// Size estimates the file's final size: what is written, and half of what is buffered.
-func (w *Writer) Size() int64 { return w.off + w.Buffered()/2 }
 
 // Rows is the number of rows so far.
 func (w *Writer) Rows() int64 { return w.rows }
@@ -150,11 +161,25 @@ func (w *Writer) Flush() error {
 		g.columns = append(g.columns, c)
 		g.bytes += c.uncompressed
 		g.size += c.compressed
-		l.reset()
+		l.startChunk()
 	}
 	w.groups = append(w.groups, g)
 	w.group = 0
+	w.held = 0
+	for _, l := range w.leaves {
+		w.held += l.bytes()
+	}
 	return nil
+}
+
+// Release ends the open row group and gives its buffers back.
+func (w *Writer) Release() error {
+	err := w.Flush()
+	for _, l := range w.leaves {
+		l.release()
+	}
+	w.held = 0
+	return err
 }
 
 // Close writes the indexes and the footer, and describes the file: counts, bounds, split
@@ -169,7 +194,6 @@ func (w *Writer) Close() (*lake.DataFile, error) {
 	if err := w.writeFooter(); err != nil {
 		return nil, err
 	}
-	w.comp.close()
 	f := &lake.DataFile{Format: "parquet", RecordCount: w.rows, FileSize: w.off,
 		ValueCounts: map[int]int64{}, NullCounts: map[int]int64{}, NaNCounts: map[int]int64{},
 		Lower: map[int][]byte{}, Upper: map[int][]byte{}}
