@@ -7,6 +7,7 @@ import (
 	"net"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
@@ -22,8 +23,11 @@ type restCatalog struct {
 	name   string
 	props  map[string]string
 	client *rest.Catalog
-	store  *Store
+	store  *Store // by the properties alone, for tables of which the server says nothing else
 	engine commitEngine
+
+	mu     sync.Mutex
+	stores map[string]*Store // by storeKey
 }
 
 func openREST(ctx context.Context, name string, props map[string]string) (Catalog, error) {
@@ -162,7 +166,11 @@ func (c *restCatalog) Load(ctx context.Context, n Name) (*Table, error) {
 	}
 	// Where a table lies is the server's word, and the server is the administrator's.
 	prefixes := append(prefixesOf(map[string]string{"lhsql.allowed-locations": c.props["lhsql.allowed-locations"]}), Canonical(s.location))
-	out := newTable(c.store, SharedCache, n, Canonical(loc), s, prefixes)
+	store, err := c.storeOf(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := newTable(store, SharedCache, n, Canonical(loc), s, prefixes)
 	out.pointer = loc
 	return out, nil
 }
@@ -191,7 +199,10 @@ func (r rawRequirement) Validate(table.Metadata) error { return nil }
 func (a *attempt) sent() ([]table.Requirement, []table.Update) {
 	var rs []table.Requirement
 	for _, r := range a.edit.requires {
-		rs = append(rs, rawRequirement{r})
+		// Of a table that is not there nothing else can be required, and servers refuse to try.
+		if !a.edit.created || r["type"] == "assert-create" {
+			rs = append(rs, rawRequirement{r})
+		}
 	}
 	var us []table.Update
 	for _, u := range a.edit.updates {

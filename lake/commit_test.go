@@ -77,9 +77,14 @@ func (f *fixture) load() *Table {
 }
 
 func (f *fixture) file(rows int64, part ...types.Datum) *DataFile {
+	return f.fileOf(f.load(), rows, part...)
+}
+
+// fileOf makes a file for t, which need not exist yet.
+func (f *fixture) fileOf(t *Table, rows int64, part ...types.Datum) *DataFile {
 	f.n++
 	return &DataFile{Path: fmt.Sprintf("%s/wh/a/t/data/f%d.parquet", f.dir, f.n), Format: "parquet", RecordCount: rows, FileSize: 100 * rows,
-		Partition: part, SpecID: f.load().DefaultSpec().ID, ValueCounts: map[int]int64{1: rows}, NullCounts: map[int]int64{1: 0},
+		Partition: part, SpecID: t.DefaultSpec().ID, ValueCounts: map[int]int64{1: rows}, NullCounts: map[int]int64{1: 0},
 		Lower: map[int][]byte{1: EncodeBound(types.NewInt(1), "long")}, Upper: map[int][]byte{1: EncodeBound(types.NewInt(rows), "long")}}
 }
 

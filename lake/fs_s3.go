@@ -2,6 +2,7 @@ package lake
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,11 @@ import (
 type s3FS struct{ client *s3.Client }
 
 // newS3 reads the properties as PyIceberg spells them: s3.endpoint, s3.region,
-// s3.access-key-id, s3.secret-access-key, s3.session-token, s3.force-virtual-addressing.
+// s3.access-key-id, s3.secret-access-key, s3.session-token, s3.force-virtual-addressing; also
+// client.region and s3.path-style-access, which REST catalogs written in Java send.
 func newS3(ctx context.Context, props map[string]string) (FS, error) {
 	var opts []func(*config.LoadOptions) error
-	if r := props["s3.region"]; r != "" {
+	if r := cmp.Or(props["s3.region"], props["client.region"]); r != "" {
 		opts = append(opts, config.WithRegion(r))
 	} else if props["s3.endpoint"] != "" {
 		opts = append(opts, config.WithRegion("us-east-1")) // stores other than Amazon's take any
@@ -43,6 +45,9 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 		if e := props["s3.endpoint"]; e != "" {
 			o.BaseEndpoint = aws.String(e)
 			o.UsePathStyle = !strings.EqualFold(props["s3.force-virtual-addressing"], "true")
+		}
+		if p := props["s3.path-style-access"]; p != "" {
+			o.UsePathStyle = strings.EqualFold(p, "true")
 		}
 		// Older stores know no checksum trailers: send them only where they are required.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired

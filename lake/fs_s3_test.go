@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,12 +25,18 @@ type bucketServer struct {
 	objects map[string][]byte
 	parts   map[string]map[int][]byte
 	lose    bool
+	users   []string // nil: anyone
 }
 
 func (s *bucketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, q := r.URL.Path, r.URL.Query()
+	_, user, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	if user, _, _ = strings.Cut(user, "/"); s.users != nil && !slices.Contains(s.users, user) {
+		w.WriteHeader(403)
+		return
+	}
 	switch {
 	case r.Method == "POST" && q.Has("uploads"):
 		s.parts[key] = map[int][]byte{}
