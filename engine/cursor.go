@@ -68,7 +68,8 @@ func (s *Session) declare(ctx context.Context, n *ast.Declare, b *bind.Bound, ar
 	}
 	c := &cursor{name: n.Name, query: s.activity.query, columns: inner.Columns, hold: n.Hold, scroll: n.Scroll || n.Hold, total: -1}
 	// The cursor outlives this statement: it runs under the session's own context.
-	cctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	cctx, cancel := context.WithCancelCause(withRunner(context.WithoutCancel(ctx), s))
+	runnerIn(cctx).begin(cancel)
 	r := &Result{session: s, columns: inner.Columns, ctx: cctx, cancel: cancel, verb: "FETCH", counted: true}
 	if err := s.runPlan(cctx, inner.Plan, args, r); err != nil {
 		cancel(err)

@@ -82,12 +82,14 @@ type Engine struct {
 	catalogs map[string]lake.Catalog
 	order    []string // catalog names as configured
 	started  time.Time
+	scratch  scratch // of temporary tables
 
 	mu       sync.Mutex
 	sessions map[int32]*Session
 	nextPID  atomic.Int32
 	account  *exec.Account // the server's memory
 	store    lake.FS       // reads tables by path
+	governor *governor     // nil: the process is not this engine's alone
 }
 
 // Open opens the catalogs of cfg.
@@ -105,12 +107,13 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		cfg.MemoryLimit = machineMemory() * 7 / 10
 	}
 	e := &Engine{cfg: cfg, catalogs: map[string]lake.Catalog{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
-		account: exec.NewAccountSoft(nil, cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit)), store: lake.NewStore(nil)}
+		account: exec.NewServerAccount(cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit), scanShare(cfg.MemoryLimit)), store: lake.NewStore(nil)}
 	if cfg.PageCache == 0 {
 		cfg.PageCache = cfg.MemoryLimit / 16
 	}
 	scan.SharePages(cfg.PageCache)
-	vec.SetByteLimit(max(cfg.MemoryLimit/8, 64<<20))
+	exec.SweepSpillFiles(cfg.TempDir)
+	vec.SetByteLimit(max(cfg.MemoryLimit/8, 16<<20))
 	for _, c := range cfg.Catalogs {
 		if e.catalogs[c.Name] != nil {
 			e.Close()
@@ -124,6 +127,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		e.catalogs[c.Name] = cat
 		e.order = append(e.order, c.Name)
 	}
+	removeLeftScratch(e.scratchRoot())
 	if e.cfg.Default == "" && len(e.order) > 0 {
 		e.cfg.Default = e.order[0]
 	}
@@ -135,9 +139,11 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 
 // Close ends all sessions and closes the catalogs.
 func (e *Engine) Close() error {
+	e.governor.stop()
 	for _, s := range e.activeSessions() {
 		s.Terminate()
 	}
+	e.closeScratch()
 	var first error
 	for _, c := range e.catalogs {
 		if cl, ok := c.(interface{ Close() error }); ok {

@@ -72,6 +72,10 @@ func (s *Session) execEnv(c *eval.Ctx) *exec.Env {
 		limit = queryShare(s.engine.cfg.MemoryLimit) / 2
 	}
 	acct := exec.NewAccount(s.engine.account, limit)
+	if disk := s.settings.int("temp_file_limit"); disk >= 0 {
+		acct.LimitDisk(disk << 10)
+	}
+	runnerIn(c.Context).owns(acct)
 	c.Grow = acct.Grow
 	return &exec.Env{Ctx: c, Workers: s.workers(), BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		Account: acct, SpillDir: s.engine.cfg.TempDir, Scan: s.scanEnv(c, acct)}

@@ -26,14 +26,27 @@ type runnerKey struct{}
 
 // runner is what runs a statement: its session, and the memory of its queries within queries.
 type runner struct {
-	s    *Session
-	once sync.Once
-	x    *exec.Env
+	s      *Session
+	cancel context.CancelCauseFunc
+	once   sync.Once
+	x      *exec.Env
+
+	mu       sync.Mutex
+	accounts []*exec.Account // of all that the statement runs
 }
 
 // withRunner lets what runs under the context ask queries of its own.
 func withRunner(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, runnerKey{}, &runner{s: s})
+}
+
+// runnerIn is the runner of a context, nil where there is none.
+func runnerIn(ctx context.Context) *runner {
+	if ctx == nil {
+		return nil
+	}
+	r, _ := ctx.Value(runnerKey{}).(*runner)
+	return r
 }
 
 func runnerOf(ctx context.Context) *runner {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// queryShare is how much of the process's memory queries may reserve together. The rest is for
-// what no account sees: the program itself, syntax trees and plans, caches of metadata, and what
-// the garbage collector has not collected yet.
+// queryShare is how much of the process's memory operators may reserve together; scans go up to
+// scanShare. The rest is for what no account sees: the program itself, plans, caches of metadata,
+// and what the garbage collector has not collected yet.
 func queryShare(limit int64) int64 { return limit / 8 * 5 }
+func scanShare(limit int64) int64  { return limit / 4 * 3 }
 
 // MemoryLimit is the memory that the process shall stay within (PROMISES V1).
 func (e *Engine) MemoryLimit() int64 { return e.cfg.MemoryLimit }

@@ -181,6 +181,7 @@ func (r *Result) end(ok bool) error {
 	if r.cancel != nil {
 		r.cancel(context.Canceled)
 	}
+	runnerIn(r.ctx).end()
 	if err != nil && r.err == nil {
 		r.err = err
 		r.session.Fail()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/ast"
@@ -32,6 +33,12 @@ type Session struct {
 	secret  uint32
 	start   time.Time
 
+	// temp is the catalog of the session's temporary tables, nil until the first is made.
+	temp         *lake.Temporary
+	tempFolder   string
+	tempSwept    lake.TemporaryState // the state of the last sweep
+	tempOnCommit bool                // a table had ON COMMIT
+
 	settings *settings
 	tx       transaction
 	prepared map[string]*preparedSQL
@@ -40,6 +47,10 @@ type Session struct {
 	// statements and both Prepare and Execute see one state.
 	loaded map[lake.Name]*lake.Table
 	host   *host
+	// texts is the memory of what the client sent and keeps: messages, statements, their trees.
+	texts *exec.Account
+	// running are the statements under way, those that wait for their client included.
+	running map[*runner]bool
 
 	mu          sync.Mutex // guards what other goroutines see
 	catalog     string
@@ -63,7 +74,8 @@ type activity struct {
 
 // NewSession opens a session. The errors are those a client sees at log-in (3D000, 22023).
 func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
-	s := &Session{engine: e, opts: o, start: time.Now(), prepared: map[string]*preparedSQL{}, cursors: map[string]*cursor{}}
+	s := &Session{engine: e, opts: o, start: time.Now(), prepared: map[string]*preparedSQL{}, cursors: map[string]*cursor{},
+		texts: exec.NewAccount(e.account, 0), running: map[*runner]bool{}}
 	d, err := e.dialectFor(o.Dialect)
 	if err != nil {
 		return nil, err
@@ -96,6 +108,11 @@ func (s *Session) Secret() uint32 { return s.secret }
 
 // Parse splits text into statements of the session's dialect.
 func (s *Session) Parse(text string) ([]Parsed, error) {
+	cost := parseCost(text)
+	if err := s.Hold(cost); err != nil {
+		return nil, err
+	}
+	defer s.Drop(cost)
 	list, err := s.dialect.parse(text)
 	if err != nil {
 		s.note(text)
@@ -208,8 +225,10 @@ func (s *Session) portal(name string) Portal {
 func (s *Session) Close() {
 	s.Cancel()
 	s.closeCursors(false)
+	s.closeTemporary()
 	s.discardPending()
 	s.tx = transaction{}
+	s.texts.Close()
 	s.engine.unregister(s)
 }
 
@@ -222,6 +241,7 @@ var (
 // statement_timeout, and context.Cause says which.
 func (s *Session) statementContext(parent context.Context) (context.Context, context.CancelCauseFunc, stopwatch) {
 	ctx, cancel := context.WithCancelCause(withRunner(parent, s))
+	runnerIn(ctx).begin(cancel)
 	s.setCancel(cancel)
 	var w stopwatch
 	if d := time.Duration(s.settings.int("statement_timeout")) * time.Millisecond; d > 0 {

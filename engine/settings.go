@@ -117,6 +117,7 @@ var settingTable = append([]setting{
 	{name: "tcp_keepalives_count", kind: intSetting, value: "0"},
 	{name: "tcp_keepalives_idle", kind: intSetting, value: "0"},
 	{name: "tcp_keepalives_interval", kind: intSetting, value: "0"},
+	{name: "temp_file_limit", kind: kbSetting, value: "-1", min: -1, max: math.MaxInt32, doc: "Limits the total size of all temporary files used by each query; -1: no limit."},
 	{name: "temp_tablespaces"},
 	{name: "TimeZone", value: "UTC", report: true, check: checkZone, doc: "Sets the time zone for displaying and interpreting time stamps."},
 	{name: "timezone_abbreviations", value: "Default"},

@@ -44,6 +44,7 @@ func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) 
 	// Binding may take long too: it loads tables and computes constants.
 	ctx, cancel, _ := s.statementContext(parent)
 	defer cancel(context.Canceled)
+	defer runnerIn(ctx).end()
 	defer func() {
 		if r := recover(); r != nil {
 			err = s.engine.caught(r)

@@ -219,7 +219,7 @@ func (a *aggregator) descend(ctx context.Context, t *aggTable) error {
 func (a *aggregator) rows(t *aggTable) (*vec.Batch, error) {
 	// Whole words of the validity bitmaps: the step is a multiple of 64 but for tiny batches.
 	from := a.pos
-	to := min(from+a.spec.env.batchRows(), t.groups.n)
+	to := min(from+t.outRows(a.spec.env.batchRows()), t.groups.n)
 	a.pos = to
 	cols := a.out.Cols[:0]
 	at := make([]*vec.Vector, a.spec.keys)

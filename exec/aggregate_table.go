@@ -396,6 +396,19 @@ func (t *aggTable) foldOrdered(i int, s *sorter) error {
 	}
 }
 
+// outRows is how many groups leave at a time, of n: few where they are large, and a multiple of
+// 64 where it is not less.
+func (t *aggTable) outRows(n int) int {
+	var held int64
+	for _, s := range t.states {
+		held += s.Bytes()
+	}
+	if k := wideRows(n, held, t.groups.n); k < n {
+		return max(1, k&^63)
+	}
+	return n
+}
+
 func (t *aggTable) free() {
 	t.mem.free()
 	for i := range t.states {

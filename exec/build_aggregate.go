@@ -13,7 +13,7 @@ import (
 
 // newAggregate translates an Aggregate into an aggSpec: which expressions make the columns, and
 // which columns each call takes.
-func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (*aggregator, error) {
+func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (vec.Source, error) {
 	spec := &aggSpec{env: env, keys: len(n.Groups), sets: n.Sets}
 	if n.Sets == nil {
 		spec.sets = allKeys(len(n.Groups))
@@ -35,6 +35,9 @@ func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (*aggregator,
 	progs, err := compileAll(cols.exprs, n.Input.Columns())
 	if err != nil {
 		return nil, err
+	}
+	if len(spec.sets) > setsAtOnce {
+		return newSetWaves(spec, newGather(parts), progs, n.GroupingSet.ID != 0), nil
 	}
 	if spec.serial {
 		parts = []vec.Source{newGather(parts)}

@@ -18,15 +18,19 @@ func (s *cteStore) iterate(ctx context.Context) error {
 		r.seen = newGroupTable(t)
 	}
 	work, err := r.run(ctx, s.cte.Plan, s.env)
-	for err == nil && work.n > 0 {
+	defer func() { work.close() }()
+	for err == nil && work.rows > 0 {
 		env := *s.env
 		env.Analyze = nil // a meter per round would say nothing
-		env.work = map[*plan.CTE]*rowStore{s.cte: work}
+		env.work = map[*plan.CTE]*rowBuffer{s.cte: work}
 		for c, w := range s.env.work {
 			env.work[c] = w
 		}
 		// Each round is a run of its own: what a join told a scan last time does not hold.
-		work, err = r.run(ctx, rebind(s.cte.Step, nil), &env)
+		var next *rowBuffer
+		next, err = r.run(ctx, rebind(s.cte.Step, nil), &env)
+		work.close()
+		work = next
 	}
 	if err != nil {
 		return err
@@ -42,38 +46,42 @@ type rounds struct {
 	ids   []uint32
 }
 
-// run computes one round and gives its new rows.
-func (r *rounds) run(ctx context.Context, n plan.Node, env *Env) (*rowStore, error) {
+// run computes one round and gives its new rows, which the caller closes.
+func (r *rounds) run(ctx context.Context, n plan.Node, env *Env) (work *rowBuffer, err error) {
 	src, err := Build(n, env)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	work := newRowStore(r.types, nil)
+	work = newRowBuffer(r.store.env, r.types)
 	for {
 		b, err := src.Next(ctx)
-		if b == nil || err != nil {
+		if err != nil {
 			return work, err
 		}
+		if b == nil {
+			return work, work.flush(false)
+		}
 		if err := canceled(ctx); err != nil {
-			return nil, err
+			return work, err
 		}
 		if b, err = r.fresh(b); err != nil {
-			return nil, err
+			return work, err
 		}
 		if b.Len() == 0 {
 			continue
 		}
-		work.appendBatch(b)
+		if err := work.append(b); err != nil {
+			return work, err
+		}
 		if err := r.store.rows.append(b); err != nil {
-			return nil, err
+			return work, err
 		}
-		held := work.bytes()
-		if r.seen != nil {
-			held += r.seen.bytesHeld()
+		if r.seen == nil {
+			continue
 		}
-		if err := r.mem.must(held); err != nil {
-			return nil, err
+		if err := r.mem.must(r.seen.bytesHeld()); err != nil {
+			return work, err
 		}
 	}
 }
@@ -101,7 +109,7 @@ func (r *rounds) fresh(b *vec.Batch) (*vec.Batch, error) {
 
 // workTable reads the previous round's rows.
 type workTable struct {
-	rows *rowStore
+	rows *rowBuffer
 	at   int
 }
 
@@ -110,7 +118,7 @@ func (w *workTable) Next(context.Context) (*vec.Batch, error) {
 		return nil, nil
 	}
 	w.at++
-	return w.rows.batch(w.at - 1), nil
+	return w.rows.chunk(w.at - 1)
 }
 
 func (w *workTable) Close() error { return nil }

@@ -43,7 +43,7 @@ type Env struct {
 	// stores holds what the CTEs in scope have computed, by the CTE's identity.
 	stores map[*plan.CTE]*cteStore
 	// work holds the previous round's rows of recursive CTEs under way.
-	work map[*plan.CTE]*rowStore
+	work map[*plan.CTE]*rowBuffer
 	// spilled counts the bytes that one node's operator writes to disk; nil: nobody asks.
 	spilled *atomic.Int64
 	// source lets tests put sources where a node stands; nil: it gives none.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"iter"
 
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/plan"
@@ -40,13 +41,10 @@ func (f *funcScan) Next(ctx context.Context) (*vec.Batch, error) {
 	return f.rows.chunk(f.at - 1)
 }
 
-// fill computes all rows. One call goes row by row; several are computed whole and put together.
+// fill computes all rows. One call goes row by row; several are pulled side by side.
 func (f *funcScan) fill(ctx context.Context) error {
 	n := f.node
-	w := &rowWriter{ctx: ctx, rows: f.rows, limit: f.env.batchRows()}
-	for _, c := range n.Cols {
-		w.apps = append(w.apps, vec.NewAppender(c.Type))
-	}
+	w := newRowWriter(ctx, f.rows, columnTypes(n.Cols), f.env.batchRows())
 	row := make([]types.Datum, len(n.Cols))
 	emit := func(parts []types.Datum) error {
 		k := 0
@@ -64,34 +62,51 @@ func (f *funcScan) fill(ctx context.Context) error {
 		}
 		return w.finish()
 	}
-	sets := make([][]types.Datum, len(n.Calls))
-	size := 0
+	sets := make([]func() (types.Datum, error, bool), len(n.Calls))
 	for i, c := range n.Calls {
-		err := f.call(c, func(d types.Datum) error {
-			sets[i] = append(sets[i], d)
-			if len(sets[i])%4096 == 0 {
-				return canceled(ctx)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		size = max(size, len(sets[i]))
+		next, stop := iter.Pull2(f.values(ctx, c))
+		defer stop()
+		sets[i] = next
 	}
 	parts := make([]types.Datum, len(sets))
-	for r := range size {
-		for i := range sets {
-			parts[i] = types.Null
-			if r < len(sets[i]) {
-				parts[i] = sets[i][r]
+	for {
+		more := false
+		for i, next := range sets {
+			d, err, ok := next()
+			if err != nil {
+				return err
 			}
+			parts[i] = d // NULL when the set has ended
+			more = more || ok
+		}
+		if !more {
+			return w.finish()
 		}
 		if err := emit(parts); err != nil {
 			return err
 		}
 	}
-	return w.finish()
+}
+
+// values is call's rows, to be pulled beside others'.
+func (f *funcScan) values(ctx context.Context, c *plan.Call) iter.Seq2[types.Datum, error] {
+	return func(yield func(types.Datum, error) bool) {
+		n := 0
+		err := f.call(c, func(d types.Datum) error {
+			if n++; n%4096 == 0 {
+				if err := canceled(ctx); err != nil {
+					return err
+				}
+			}
+			if !yield(d, nil) {
+				return errLargeSet
+			}
+			return nil
+		})
+		if err != nil && err != errLargeSet {
+			yield(types.Null, err)
+		}
+	}
 }
 
 // spread puts call i's value, or its members, from column k on.
@@ -140,9 +155,18 @@ type rowWriter struct {
 	ctx   context.Context
 	rows  *rowBuffer
 	apps  []*vec.Appender
+	long  varying
 	limit int
 	n     int
 	total int
+}
+
+func newRowWriter(ctx context.Context, rows *rowBuffer, t []types.Type, limit int) *rowWriter {
+	w := &rowWriter{ctx: ctx, rows: rows, limit: limit, long: varyingOf(t)}
+	for i := range t {
+		w.apps = append(w.apps, vec.NewAppender(t[i]))
+	}
+	return w
 }
 
 func (w *rowWriter) add(row []types.Datum) error {
@@ -151,7 +175,7 @@ func (w *rowWriter) add(row []types.Datum) error {
 	}
 	w.n++
 	w.total++
-	if w.n < w.limit {
+	if w.n < w.limit && w.long.bytes(w.apps) < wideBatch {
 		return nil
 	}
 	if err := canceled(w.ctx); err != nil {

@@ -32,6 +32,7 @@ type projectSet struct {
 	lone bool // the one row that outer makes of empty sets is under way
 	vals []*vec.Vector
 	apps []*vec.Appender
+	long varying
 	out  vec.Batch
 }
 
@@ -73,6 +74,9 @@ func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, er
 		}
 		p.cols = append(p.cols, sc)
 		p.apps = append(p.apps, vec.NewAppender(e.Col.Type))
+		if f := e.Col.Type.Form(); f == types.FormStr || f == types.FormList || f == types.FormStruct {
+			p.long = append(p.long, len(p.apps)-1)
+		}
 	}
 	p.sets = make([][]types.Datum, len(p.cols))
 	p.vals = make([]*vec.Vector, len(p.cols))
@@ -90,7 +94,9 @@ func (p *projectSet) Next(ctx context.Context) (*vec.Batch, error) {
 	for n < limit {
 		if p.at < p.size {
 			p.appendRow()
-			n++
+			if n++; p.long.bytes(p.apps) >= wideBatch {
+				break
+			}
 			continue
 		}
 		if p.size > 0 {

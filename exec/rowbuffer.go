@@ -33,7 +33,8 @@ func newRowBuffer(env *Env, t []types.Type) *rowBuffer {
 func (r *rowBuffer) append(b *vec.Batch) error {
 	r.store.appendBatch(b)
 	r.rows += b.Len()
-	if r.mem.grow(r.store.bytes()) || r.store.n < flushRows {
+	held := r.store.bytes()
+	if r.mem.grow(held) || r.store.n < flushRows && held < flushBytes {
 		return nil
 	}
 	return r.flush(true)

@@ -41,8 +41,12 @@ type sortEntry struct {
 	seq    uint32 // of the key in arena; ascends with the order of arrival
 }
 
-// minRunRows keeps runs from being so short that merging them is all work.
-const minRunRows = 512
+// minRunRows keeps runs from being so short that merging them is all work; wide rows, which
+// fill minRunBytes, make runs that are long enough.
+const (
+	minRunRows  = 512
+	minRunBytes = 1 << 20
+)
 
 func newSorter(env *Env, t []types.Type, skip []bool, keys []keyColumn, file *spillFile, limit int) *sorter {
 	s := &sorter{env: env, types: t, skip: skip, enc: newKeyEncoder(keys), mem: newMemory(env), file: file, limit: limit}
@@ -155,7 +159,7 @@ func (s *sorter) add(cols, keys []*vec.Vector, sel []uint16, rows int) error {
 
 func (s *sorter) account() error {
 	held := s.store.bytes() + int64(cap(s.entries))*24 + int64(cap(s.arena)) + int64(cap(s.ends))*8
-	if s.mem.grow(held) || len(s.entries) < minRunRows {
+	if s.mem.grow(held) || len(s.entries) < minRunRows && held < minRunBytes {
 		return nil
 	}
 	return s.spill()
@@ -254,15 +258,16 @@ func (s *sorter) spill() error {
 		s.compact()
 	}
 	s.sort()
+	step := rowsOfBlock(s.store.bytes(), s.store.n)
 	s.store.index()
 	cols := newColumns(s.types)
 	vs := make([]*vec.Vector, len(cols)+1)
 	keys := vec.NewAppender(types.T(types.Bytea))
 	var run []block
-	ids := make([]uint32, 0, flushRows)
+	ids := make([]uint32, 0, step)
 	var buf [16]byte
 	for at := 0; at < len(s.entries); {
-		k := min(len(s.entries)-at, flushRows)
+		k := min(len(s.entries)-at, step)
 		ids = ids[:0]
 		keys.Reset()
 		for _, e := range s.entries[at : at+k] {

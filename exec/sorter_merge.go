@@ -20,8 +20,11 @@ type sorted struct {
 	ids   []uint32
 
 	// On disk.
-	runs []*runCursor // a heap, the least first
-	apps []*vec.Appender
+	runs   []*runCursor // a heap, the least first
+	apps   []*vec.Appender
+	long   varying
+	reader spillReader
+	mem    *memory
 }
 
 // mergeSorters ends the adding and orders everything. The sorters' memory is freed by close.
@@ -43,6 +46,7 @@ func mergeSorters(sorters []*sorter, batchRows int) (*sorted, error) {
 	err := parallelSort(sorters)
 	m.store = first.store
 	m.ids = mergeEntries(sorters, m.left)
+	m.rows = wideRows(m.rows, m.store.bytes(), m.store.n)
 	m.store.index()
 	return m, err
 }
@@ -109,13 +113,14 @@ func (m *sorted) close() {
 	for _, s := range m.sorters {
 		s.free()
 	}
+	m.mem.free()
 	m.store, m.ids, m.runs = nil, nil, nil
 }
 
 // runCursor walks one sorted run on disk.
 type runCursor struct {
 	order  int // of runs among equals: earlier rows first
-	reader spillReader
+	reader *spillReader
 	types  []types.Type
 	blocks []block
 	b      *vec.Batch
@@ -141,30 +146,93 @@ func (c *runCursor) advance() (bool, error) {
 	return true, nil
 }
 
+// A run that is being merged takes about mergeBytes: its block as it is read, and its vectors.
+const mergeBytes = 2 * flushBytes
+
+// minMerge is how many runs are merged at once however little memory there is.
+const minMerge = 8
+
+// openRuns starts the merge of what lies on disk. Where there are more runs than memory has room
+// for their blocks, the first of them are merged to longer ones before.
 func (m *sorted) openRuns() error {
-	t := append(append([]types.Type(nil), m.sorters[0].types...), types.T(types.Bytea))
+	var runs [][]block
 	for _, s := range m.sorters {
 		if err := s.spill(); err != nil {
 			return err
 		}
-		for _, r := range s.runs {
-			c := &runCursor{order: len(m.runs), reader: spillReader{file: s.file}, types: t, blocks: r, at: -1}
-			ok, err := c.advance()
+		runs = append(runs, s.runs...)
+		s.runs = nil
+	}
+	first := m.sorters[0]
+	m.reader.file = first.file
+	t := append(append([]types.Type(nil), first.types...), types.T(types.Bytea))
+	for i := range t {
+		m.apps = append(m.apps, vec.NewAppender(t[i]))
+	}
+	m.long = varyingOf(t)
+	m.mem = newMemory(first.env)
+	for len(runs) > minMerge && !m.mem.grow(int64(len(runs))*mergeBytes) {
+		k := minMerge
+		for k < len(runs) && m.mem.grow(int64(k+minMerge)*mergeBytes) {
+			k += minMerge
+		}
+		// Neighbours, and the results in their places: equal rows keep their order.
+		var longer [][]block
+		for ; len(runs) > 0; runs = runs[min(k, len(runs)):] {
+			if err := m.heap(runs[:min(k, len(runs))], t); err != nil {
+				return err
+			}
+			run, err := m.mergeRuns(t)
 			if err != nil {
 				return err
 			}
-			if ok {
-				m.runs = append(m.runs, c)
-			}
+			longer = append(longer, run)
+		}
+		runs = longer
+		m.mem.shrink(0)
+	}
+	err := m.heap(runs, t)
+	m.apps, m.long = m.apps[:len(first.types)], varyingOf(first.types)
+	return err
+}
+
+// heap opens cursors on runs, which are in the order of their rows' arrival.
+func (m *sorted) heap(runs [][]block, t []types.Type) error {
+	m.runs = m.runs[:0]
+	for _, r := range runs {
+		c := &runCursor{order: len(m.runs), reader: &m.reader, types: t, blocks: r, at: -1}
+		ok, err := c.advance()
+		if err != nil {
+			return err
+		}
+		if ok {
+			m.runs = append(m.runs, c)
 		}
 	}
 	for i := len(m.runs)/2 - 1; i >= 0; i-- {
 		m.sink(i)
 	}
-	for i := range m.cols {
-		m.apps = append(m.apps, vec.NewAppender(t[i]))
-	}
 	return nil
+}
+
+// mergeRuns writes the rows of the open runs, with their keys, as one.
+func (m *sorted) mergeRuns(t []types.Type) (run []block, err error) {
+	w := &m.sorters[0].w
+	cols := make([]*vec.Vector, len(t))
+	for {
+		n, err := m.take(flushRows, flushBytes)
+		if n == 0 || err != nil {
+			return run, err
+		}
+		for i, a := range m.apps {
+			cols[i] = a.Vector()
+		}
+		b, err := w.write(cols, nil, n)
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, b)
+	}
 }
 
 func (m *sorted) less(i, j int) bool {
@@ -191,19 +259,22 @@ func (m *sorted) sink(i int) {
 	}
 }
 
-func (m *sorted) nextMerged(n int) (*vec.Batch, error) {
+// take moves up to n rows, or as many as fill bytes, from the open runs to apps.
+func (m *sorted) take(n int, bytes int64) (k int, err error) {
 	for _, a := range m.apps {
 		a.Reset()
 	}
-	k := 0
 	for ; k < n && len(m.runs) > 0; k++ {
+		if k&15 == 15 && m.long.bytes(m.apps) >= bytes {
+			break
+		}
 		c := m.runs[0]
 		for i, a := range m.apps {
 			a.Append(c.b.Cols[i], c.at)
 		}
 		more, err := c.advance()
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		if !more {
 			last := len(m.runs) - 1
@@ -212,8 +283,13 @@ func (m *sorted) nextMerged(n int) (*vec.Batch, error) {
 		}
 		m.sink(0)
 	}
-	if k == 0 {
-		return nil, nil
+	return k, nil
+}
+
+func (m *sorted) nextMerged(n int) (*vec.Batch, error) {
+	k, err := m.take(n, wideBatch)
+	if k == 0 || err != nil {
+		return nil, err
 	}
 	for i, a := range m.apps {
 		m.out.Cols[i] = a.Vector()

@@ -248,7 +248,7 @@ func testEnv(m mode) *Env {
 		Account:   NewAccount(nil, 1<<30),
 	}
 	if m.tiny {
-		env.Account = NewAccountSoft(nil, 1, 1<<30)
+		env.Account = NewServerAccount(1, 1<<30, 0)
 	}
 	return env
 }

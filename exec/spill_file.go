@@ -2,7 +2,11 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,7 +21,8 @@ import (
 // temporary file: the name goes as soon as the file is open, so nothing stays behind even if the
 // server dies. Writers may be several goroutines; readers too.
 type spillFile struct {
-	dir string
+	dir     string
+	account *Account
 
 	mu    sync.Mutex
 	f     *os.File
@@ -33,13 +38,15 @@ type block struct {
 	stored, raw int32 // stored = raw: not compressed
 }
 
-func newSpillFile(e *Env) *spillFile { return &spillFile{dir: e.SpillDir, written: e.spilled} }
+func newSpillFile(e *Env) *spillFile {
+	return &spillFile{dir: e.SpillDir, account: e.Account, written: e.spilled}
+}
 
 func (s *spillFile) open() error {
 	if s.f != nil {
 		return nil
 	}
-	f, err := os.CreateTemp(s.dir, "lhsql-spill-*")
+	f, err := os.CreateTemp(s.dir, fmt.Sprintf("%s%d-*", spillName, os.Getpid()))
 	if err != nil {
 		return spillError(err)
 	}
@@ -80,11 +87,14 @@ func (w *spillWriter) write(cols []*vec.Vector, sel []uint16, rows int) (block, 
 	if err := s.open(); err != nil {
 		return block{}, err
 	}
+	if err := s.account.spill(int64(len(out))); err != nil {
+		return block{}, err
+	}
 	b := block{off: s.size, stored: int32(len(out)), raw: int32(len(w.raw))}
-	if _, err := s.f.WriteAt(out, s.size); err != nil {
+	s.size += int64(len(out))
+	if _, err := s.f.WriteAt(out, b.off); err != nil {
 		return block{}, spillError(err)
 	}
-	s.size += int64(len(out))
 	if s.written != nil {
 		s.written.Add(int64(len(out)))
 	}
@@ -123,9 +133,34 @@ func (s *spillFile) close() error {
 	}
 	f := s.f
 	s.f = nil
+	s.account.unspill(s.size)
+	s.size = 0
 	err := f.Close()
 	if s.named {
 		os.Remove(f.Name())
 	}
 	return err
+}
+
+// spillName begins the names of spill files; the process's number follows.
+const spillName = "lhsql-spill-"
+
+// SweepSpillFiles removes what processes that have died left in dir ("": the system's). Where
+// open files lose their names, that is only what died between making one and unnaming it.
+func SweepSpillFiles(dir string) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	files, err := filepath.Glob(filepath.Join(dir, spillName+"*"))
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		text, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(f), spillName), "-")
+		pid, err := strconv.Atoi(text)
+		if err != nil || pid <= 0 || pid == os.Getpid() || syscall.Kill(pid, 0) != syscall.ESRCH {
+			continue
+		}
+		os.Remove(f)
+	}
 }

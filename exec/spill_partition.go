@@ -12,9 +12,18 @@ const (
 	fanoutBits = 5
 	fanout     = 1 << fanoutBits
 	maxLevel   = 8
-	// flushRows is the size of a partition's blocks.
-	flushRows = 1024
+	// flushRows is the size of a partition's blocks; of wide rows, flushBytes is.
+	flushRows  = 1024
+	flushBytes = 128 << 10
 )
+
+// rowsOfBlock is how many rows of about so many bytes a block takes.
+func rowsOfBlock(bytes int64, rows int) int {
+	if rows == 0 {
+		return flushRows
+	}
+	return int(max(1, min(flushRows, flushBytes/max(1, bytes/int64(rows)))))
+}
 
 // partitionOf takes a level's bits from the top of the hash, because tables use the bottom.
 func partitionOf(hash uint64, level int) int {
@@ -53,7 +62,7 @@ func (p *partitions) write(cols []*vec.Vector, sel []uint16, rows int, hashes []
 		}
 		p.bufs[k].append(cols, l, rows)
 		p.rows[k] += int64(len(l))
-		if p.bufs[k].n >= flushRows {
+		if p.bufs[k].n >= flushRows || p.bufs[k].bytes() >= flushBytes {
 			if err := p.flush(k); err != nil {
 				return err
 			}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,7 +49,7 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 		return err
 	}
 	defer e.Close()
-	tuneMemory(e.MemoryLimit())
+	e.Govern()
 	if addr := c.get("pprof"); addr != "" {
 		if err := serveProfiles(addr); err != nil {
 			return err
@@ -88,14 +87,6 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 		fmt.Fprintln(os.Stderr, "lhsql: some statements were cut off")
 	}
 	return nil
-}
-
-// tuneMemory makes the garbage collector keep to the process's limit: rarely at work while there
-// is room (docs/performance.md), ever more as the limit nears. A tenth stays for what is not on
-// Go's heap: the program itself and the parser's C memory.
-func tuneMemory(limit int64) {
-	debug.SetGCPercent(200)
-	debug.SetMemoryLimit(limit / 10 * 9)
 }
 
 // drain is how long statements in flight may take after the signal: none after Ctrl-C, a while

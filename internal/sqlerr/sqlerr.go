@@ -97,6 +97,7 @@ const (
 	OutOfMemory                Code = "53200"
 	DiskFull                   Code = "53100"
 	TooManyConnections         Code = "53300"
+	ConfigurationLimitExceeded Code = "53400"
 	StatementTooComplex        Code = "54001"
 	TooManyColumns             Code = "54011"
 	ProgramLimitExceeded       Code = "54000"

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
+
+// governor keeps the process within its memory (PROMISES V1) where accounts, which count what
+// they are told, do not see all of it: garbage that is not collected yet, values that functions
+// make on the way, the parser's memory outside Go. It looks at what the process really has:
+//
+//	the collector's goal    = the limit − what is not Go's, so that garbage makes room first
+//	live data beyond 5/8    → operators spill, whatever they have counted
+//	live data beyond 7/8, or the process beyond the limit
+//	                        → the statement that holds most ends with 53200
+type governor struct {
+	e     *Engine
+	limit int64
+	done  chan struct{}
+	ended chan struct{}
+
+	goal    int64 // that the collector was given
+	samples []metrics.Sample
+	cycle   uint64    // the collector's, when a statement was ended last
+	victim  *runner   // ended last
+	since   time.Time // when
+}
+
+// Govern tells that this process is e's alone: its memory is tuned and watched.
+func (e *Engine) Govern() {
+	g := &governor{e: e, limit: e.cfg.MemoryLimit, done: make(chan struct{}), ended: make(chan struct{}),
+		samples: []metrics.Sample{
+			{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+			{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}}
+	// Rarely at work while there is room (docs/performance.md), ever more as the limit nears.
+	debug.SetGCPercent(200)
+	g.look()
+	e.governor = g
+	go g.run()
+}
+
+func (g *governor) stop() {
+	if g != nil {
+		close(g.done)
+		<-g.ended
+	}
+}
+
+// How often the governor looks: fast enough that a goroutine that allocates without pause gets no
+// further than a few percent of a small limit.
+const lookEvery = 5 * time.Millisecond
+
+func (g *governor) run() {
+	defer close(g.ended)
+	t := time.NewTicker(lookEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-g.done:
+			return
+		case <-t.C:
+			g.look()
+		}
+	}
+}
+
+// look measures and acts.
+func (g *governor) look() {
+	metrics.Read(g.samples)
+	inGo := int64(g.samples[0].Value.Uint64() - g.samples[1].Value.Uint64())
+	live := int64(g.samples[2].Value.Uint64())
+	cycle := g.samples[3].Value.Uint64()
+	resident := residentMemory()
+	other := max(resident-inGo, 0)
+	// The goal moves in steps: each stops the world for a moment. A twentieth is left for what is
+	// allocated while the collector runs.
+	goal := max(g.limit-other-g.limit/20, g.limit/4)
+	if d := goal - g.goal; d > g.limit/50 || d < -g.limit/50 {
+		g.goal = goal
+		debug.SetMemoryLimit(goal)
+	}
+	g.e.account.Press(live > g.limit/8*5 || resident > g.limit && live > g.limit/2)
+	if live+other < g.limit/8*7 && resident < g.limit+g.limit/20 {
+		return
+	}
+	g.relieve(cycle)
+}
+
+// relieve ends the statement that holds most, one at a time: what it held must be collected
+// before another has to go.
+func (g *governor) relieve(cycle uint64) {
+	if g.victim != nil && time.Since(g.since) < time.Second && (cycle < g.cycle+2 || g.victim.alive()) {
+		return
+	}
+	if v := g.e.largest(); v != nil {
+		g.victim, g.cycle, g.since = v, cycle, time.Now()
+		v.cancel(sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+			WithDetail("The server's memory was nearly used up, and this statement held most of it.").
+			WithHint("Raise the memory limit, or reduce the size of single values, groups or partitions."))
+	}
+}
+
+func (r *runner) alive() bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.s.running[r]
+}
+
+// largest is the statement that has reserved most; among equals a running one.
+func (e *Engine) largest() (most *runner) {
+	top := int64(-1)
+	for _, s := range e.activeSessions() {
+		s.mu.Lock()
+		for r := range s.running {
+			if n := r.held(); n > top {
+				top, most = n, r
+			}
+		}
+		s.mu.Unlock()
+	}
+	return most
+}
+
+var pageSize = int64(os.Getpagesize())
+
+// residentMemory is the process's resident memory; 0 where the system does not tell.
+func residentMemory() int64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	if f := strings.Fields(string(b)); len(f) > 1 {
+		n, _ := strconv.ParseInt(f[1], 10, 64)
+		return n * pageSize
+	}
+	return 0
+}
