@@ -279,10 +279,7 @@ func mysqlFloat(f float64, bits int) string {
 	case math.IsInf(f, -1):
 		return "-inf"
 	case f == 0:
-		if math.Signbit(f) {
-			return "-0"
-		}
-		return "0"
+		return "0" // of either sign
 	}
 	if a := math.Abs(f); a < 1e15 && a >= 1e-15 {
 		return strconv.FormatFloat(f, 'f', -1, bits)

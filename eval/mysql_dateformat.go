@@ -235,7 +235,10 @@ func strToDate(s, format string) (t int64, timeOnly, ok bool) {
 		return 0, false, false
 	}
 	clock := (p.hour*3600+p.minute*60+p.second)*1000000 + p.micro
-	date, _ := DateFormatParts(format)
+	date, hasClock := DateFormatParts(format)
+	if !date && !hasClock {
+		return 0, false, false
+	}
 	if !date {
 		return clock, true, p.hour < 839
 	}

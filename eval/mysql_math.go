@@ -63,35 +63,35 @@ func init() {
 			}
 			return 0
 		})).total(),
-		double("sqrt", math.Sqrt), double("exp", math.Exp),
-		double("ln", positive(math.Log)), double("log", positive(math.Log)), double("log2", positive(math.Log2)),
-		double("log10", positive(math.Log10)),
+		double("sqrt", math.Sqrt), double("exp", libmExp),
+		double("ln", positive(libmLog)), double("log", positive(libmLog)),
+		double("log2", positive(func(x float64) float64 { return libmLog(x) / math.Ln2 })), double("log10", positive(libmLog10)),
 		imm("mysql:log", sig(f8, f8), tFloat8, Fn2(func(b, x float64) types.Datum {
 			if b <= 0 || b == 1 || x <= 0 {
 				return types.Null
 			}
-			return finite(math.Log(x) / math.Log(b))
+			return finite(libmLog(x) / libmLog(b))
 		})).total(),
 		imm("mysql:pow", sig(f8, f8), tFloat8, Try2(func(x, y float64) (float64, error) {
-			r := math.Pow(x, y)
+			r := libmPow(x, y)
 			if math.IsNaN(r) || math.IsInf(r, 0) {
 				return 0, errUnsigned("DOUBLE")
 			}
 			return r, nil
 		})),
-		double("sin", math.Sin), double("cos", math.Cos), double("tan", math.Tan), double("asin", math.Asin),
-		double("acos", math.Acos), double("atan", math.Atan),
-		double("degrees", func(x float64) float64 { return x / math.Pi * 180 }),
-		double("radians", func(x float64) float64 { return x / 180 * math.Pi }),
+		double("sin", libmSin), double("cos", libmCos), double("tan", libmTan), double("asin", libmAsin),
+		double("acos", libmAcos), double("atan", libmAtan),
+		double("degrees", func(x float64) float64 { return x * (180 / math.Pi) }),
+		double("radians", func(x float64) float64 { return x * (math.Pi / 180) }),
 		imm("mysql:cot", sig(f8), tFloat8, Try1(func(x float64) (float64, error) {
-			r := 1 / math.Tan(x)
+			r := 1 / libmTan(x)
 			if math.IsInf(r, 0) {
 				return 0, errUnsigned("DOUBLE")
 			}
 			return r, nil
 		})),
-		imm("mysql:atan", sig(f8, f8), tFloat8, Fn2(math.Atan2)).total(),
-		imm("mysql:atan2", sig(f8, f8), tFloat8, Fn2(math.Atan2)).total(),
+		imm("mysql:atan", sig(f8, f8), tFloat8, Fn2(libmAtan2)).total(),
+		imm("mysql:atan2", sig(f8, f8), tFloat8, Fn2(libmAtan2)).total(),
 		imm("mysql:pi", nil, tFloat8, Ask0(func(*Ctx) (float64, error) { return math.Pi, nil })).total(),
 		vol("mysql:rand", nil, tFloat8, Ask0(func(*Ctx) (float64, error) { return rand.Float64(), nil })),
 		imm("mysql:crc32", sig(types.Bytea), tInt8, Fn1(func(b []byte) int64 { return int64(crc32.ChecksumIEEE(b)) })).total(),
@@ -222,11 +222,11 @@ func bitOp(f func(a, b uint64) uint64) func(a, b types.Decimal) types.Decimal {
 	return func(a, b types.Decimal) types.Decimal { return unsignedDecimal(f(mysqlBits(a), mysqlBits(b))) }
 }
 
-// roundDecimal rounds half away from zero, or cuts. A number does not gain digits by it.
+// roundDecimal rounds half away from zero, or cuts; zeros fill what digits are missing.
 func roundDecimal(d types.Decimal, p int64, cut bool) types.Decimal {
 	n := int(min(max(p, -400), 30))
 	if n >= d.Scale() {
-		return d
+		return d.WithScale(n)
 	}
 	if cut {
 		return d.Trunc(n)
@@ -263,6 +263,9 @@ func roundDouble(f float64, p int64, cut bool) float64 {
 func conv(s string, from, to int64) types.Datum {
 	abs := func(i int64) int64 { return max(i, -i) }
 	if abs(from) < 2 || abs(from) > 36 || abs(to) < 2 || abs(to) > 36 {
+		return types.Null
+	}
+	if s == "" {
 		return types.Null
 	}
 	s = strings.TrimSpace(s)

@@ -477,12 +477,13 @@ func (b *binder) scaleOfCall(x *plan.Call) int {
 		return s
 	case "mysql:round_to", "mysql:truncate":
 		if c, ok := x.Args[1].(*plan.Const); ok && !c.Value.IsNull() {
-			if a := arg(0); a >= 0 {
-				return min(a, max(int(c.Value.Int()), 0))
-			}
-			return max(int(c.Value.Int()), 0)
+			return int(min(max(c.Value.Int(), 0), 30))
 		}
 		return arg(0)
+	case "mysql:decimal":
+		if classOf(x.Args[0].Type()) == isDate {
+			return 0
+		}
 	case "mysql:scale":
 		if c, ok := x.Args[1].(*plan.Const); ok {
 			return int(c.Value.Int())

@@ -69,7 +69,8 @@ func init() {
 		"like": (*mysqlForm).like, "regexp_like": (*mysqlForm).regexp, "regexp_replace": (*mysqlForm).regexp,
 		"regexp_substr": (*mysqlForm).regexp, "regexp_instr": (*mysqlForm).regexp,
 		"locate": (*mysqlForm).locate, "instr": (*mysqlForm).locate,
-		"round": (*mysqlForm).round, "mod": (*mysqlForm).mod, "rand": (*mysqlForm).rand,
+		"abs": (*mysqlForm).number, "ceiling": (*mysqlForm).number, "floor": (*mysqlForm).number, "truncate": (*mysqlForm).number,
+		"extract": (*mysqlForm).extract, "round": (*mysqlForm).round, "mod": (*mysqlForm).mod, "rand": (*mysqlForm).rand,
 		"hex": (*mysqlForm).hex, "char using": (*mysqlForm).charUsing, "convert using": (*mysqlForm).convertUsing,
 		"lpad": (*mysqlForm).pad, "rpad": (*mysqlForm).pad, "conv": (*mysqlForm).conv, "week": (*mysqlForm).week,
 		"date": (*mysqlForm).dateOf, "str_to_date": (*mysqlForm).strToDate, "timediff": (*mysqlForm).timeDiff,
@@ -565,6 +566,26 @@ func (f *mysqlForm) round() plan.Expr {
 		return f.b.to(y, types.Int8)
 	}
 	return f.eval("round_to", x, f.args[1])
+}
+
+// number binds functions of a number of any kind.
+func (f *mysqlForm) number() plan.Expr {
+	if len(f.args) == 0 {
+		f.wrongCount()
+	}
+	f.b.refuseModifiers(f.call, f.name, false)
+	x := f.b.asNumber(f.args[0])
+	if f.name == "truncate" && classOf(x.Type()) == isInt {
+		return f.b.to(f.eval("truncate", append([]plan.Expr{f.b.to(x, types.Numeric)}, f.args[1:]...)...), types.Int8)
+	}
+	if classOf(x.Type()) == isInt {
+		x = f.b.to(x, types.Int8)
+	}
+	y := f.eval(f.name, append([]plan.Expr{x}, f.args[1:]...)...)
+	if classOf(x.Type()) == isDecimal && (f.name == "ceiling" || f.name == "floor") {
+		y = f.b.evalCall("mysql:scale", f.pos, y, int4Const(0))
+	}
+	return y
 }
 
 func (f *mysqlForm) mod() plan.Expr {

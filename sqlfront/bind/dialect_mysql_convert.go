@@ -202,6 +202,9 @@ func (b *binder) convertNumber(x plan.Expr, t types.Type, from, to class, pos in
 		if to == isDecimal {
 			return fit(b.evalCall("mysql:decimal", pos, x), types.Numeric)
 		}
+		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
+	case isInt, isDecimal:
+		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
 	}
 	return nil
 }
@@ -348,6 +351,8 @@ func (b *binder) castSigned(x plan.Expr, pos int) plan.Expr {
 	switch classOf(x.Type()) {
 	case isInt:
 		return b.to(x, types.Int8)
+	case isDouble:
+		return b.evalCall("mysql:signed", pos, b.to(x, types.Float8))
 	}
 	return b.evalCall("mysql:signed", pos, b.castNumber(x))
 }

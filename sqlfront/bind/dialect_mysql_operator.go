@@ -36,10 +36,10 @@ func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 		}
 		return b.evalCall("mysql:div", pos, b.to(l, types.Numeric), b.to(r, types.Numeric), int4Const(int64(b.my().divScale)))
 	case "div":
-		l, r, k := b.operands(l, r)
-		if k == isInt {
-			return b.evalCall("mysql:int_div", pos, l, r)
+		if x, y, k := b.operands(l, r); k == isInt {
+			return b.evalCall("mysql:int_div", pos, x, y)
 		}
+		l, r = b.asNumber(l), b.asNumber(r)
 		return b.evalCall("mysql:int_div", pos, b.to(l, types.Numeric), b.to(r, types.Numeric))
 	case "mod":
 		l, r, k := b.operands(l, r)

@@ -91,6 +91,27 @@ func (f *mysqlForm) timeDiff() plan.Expr {
 	return f.eval("timediff", b.to(x, types.Interval), b.to(y, types.Interval))
 }
 
+// extract takes a part of a date, or of a time where the unit has no date and the value no day.
+func (f *mysqlForm) extract() plan.Expr {
+	b := f.b
+	f.need(2, 2)
+	x := f.args[1]
+	switch unit := f.args[0].(*plan.Const).Value.Str(); {
+	case classOf(x.Type()) == isTime:
+		x = b.to(x, types.Interval)
+	case unit == "hour" || unit == "minute" || unit == "second" || unit == "microsecond" ||
+		len(unit) > 4 && unit[:4] != "day_" && unit[:4] != "year" && unit != "month" && unit != "quarter":
+		if classOf(x.Type()) == isText {
+			x = b.to(x, types.Interval)
+			break
+		}
+		fallthrough
+	default:
+		x = b.to(x, types.Timestamp)
+	}
+	return f.eval("extract", f.args[0], x)
+}
+
 // amount is the n of INTERVAL n unit, as the text that the functions read.
 func (f *mysqlForm) amount(n plan.Expr) plan.Expr {
 	b := f.b
@@ -130,7 +151,7 @@ func (f *mysqlForm) dateAdd() plan.Expr {
 		}
 		x = b.to(x, types.Timestamp)
 	default:
-		x = b.to(x, types.Timestamp)
+		x = b.asText(x) // a number is read as a text is, and gives one
 	}
 	return f.eval(f.name, x, n, unit)
 }

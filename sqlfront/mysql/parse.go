@@ -105,6 +105,10 @@ type parser struct {
 	err    *sqlerr.Error
 	params int
 	depth  int
+	// list1 is what the innermost SELECT has assigned; perhaps counts the operands around this
+	// place that may not be evaluated.
+	list1   *assigning
+	perhaps int
 }
 
 func newParser(s statement, mode Mode) *parser {

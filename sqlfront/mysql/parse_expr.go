@@ -18,6 +18,8 @@ func (p *parser) expr() ast.Expr {
 		return e
 	}
 	or := &ast.Or{Args: []ast.Expr{e}, Pos: p.pos()}
+	p.perhaps++
+	defer func() { p.perhaps-- }()
 	for p.orAhead() {
 		p.i++
 		or.Args = append(or.Args, p.xor())
@@ -45,6 +47,8 @@ func (p *parser) and() ast.Expr {
 		return e
 	}
 	and := &ast.And{Args: []ast.Expr{e}, Pos: p.pos()}
+	p.perhaps++
+	defer func() { p.perhaps-- }()
 	for ahead() {
 		p.i++
 		and.Args = append(and.Args, p.not())
@@ -381,7 +385,10 @@ func (p *parser) variable() ast.Expr {
 		}
 	}
 	if p.peek(0).op(":=") {
-		p.refuse(p.pos(), "assigning variables inside a query is not supported")
+		return p.assign(v)
+	}
+	if v.Scope == "user" {
+		return p.readVariable(v)
 	}
 	return v
 }
@@ -598,10 +605,14 @@ func (p *parser) caseExpr() ast.Expr {
 	if !p.ahead("when") {
 		c.Operand = p.expr()
 	}
+	b := p.branches()
 	for p.accept("when") {
+		p.perhaps += min(len(c.Whens), 1) // later conditions are tested only if the first fails
 		w := ast.When{Cond: p.expr()}
+		p.perhaps -= min(len(c.Whens), 1)
 		p.expect("then")
 		w.Then = p.expr()
+		b.next()
 		c.Whens = append(c.Whens, w)
 	}
 	if len(c.Whens) == 0 {
@@ -610,7 +621,16 @@ func (p *parser) caseExpr() ast.Expr {
 	if p.accept("else") {
 		c.Else = p.expr()
 	}
+	b.next()
 	p.expect("end")
+	b.end(func(values []ast.Expr) ast.Expr {
+		x := &ast.Case{Operand: c.Operand, Pos: c.Pos}
+		for i, w := range c.Whens {
+			x.Whens = append(x.Whens, ast.When{Cond: w.Cond, Then: values[i]})
+		}
+		x.Else = values[len(c.Whens)]
+		return x
+	})
 	return c
 }
 
@@ -640,6 +660,7 @@ func (p *parser) function(n ast.Name) ast.Expr {
 	defer p.leave()
 	c := &ast.Call{Name: n, Pos: n.Pos}
 	p.expect("(")
+	var b *branches // of IF
 	switch {
 	case p.accept("*"):
 		c.Star = true
@@ -650,7 +671,18 @@ func (p *parser) function(n ast.Name) ast.Expr {
 		} else {
 			p.accept("all")
 		}
+		lazy := len(n.Parts) == 1 && n.Parts[0] == "ifnull"
 		p.list(func() {
+			if lazy && len(c.Args) == 1 {
+				p.perhaps++
+				defer func() { p.perhaps-- }()
+			}
+			if len(c.Args) == 1 && len(n.Parts) == 1 && n.Parts[0] == "if" {
+				b = p.branches()
+			}
+			if b != nil {
+				defer b.next()
+			}
 			var a ast.Arg
 			if p.peek(1).op("=>") && (p.peek(0).kind == tokWord || p.peek(0).kind == tokQuoted) {
 				a.Name = p.ident()
@@ -658,6 +690,11 @@ func (p *parser) function(n ast.Name) ast.Expr {
 			}
 			a.Expr = p.expr()
 			c.Args = append(c.Args, a)
+		})
+	}
+	if b != nil && len(b.taken) == 2 {
+		b.end(func(values []ast.Expr) ast.Expr {
+			return &ast.Call{Name: n, Args: []ast.Arg{c.Args[0], {Expr: values[0]}, {Expr: values[1]}}, Pos: n.Pos}
 		})
 	}
 	p.expect(")")

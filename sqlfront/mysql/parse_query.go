@@ -221,7 +221,10 @@ func (p *parser) selectBody() *ast.Select {
 		}
 		break
 	}
+	p.beginList()
 	p.list(func() { s.Items = append(s.Items, p.item()) })
+	p.endList()
+	defer func() { p.endSelect(s.From != nil) }()
 	p.into()
 	if p.accept("from") {
 		if !p.accept("dual") {

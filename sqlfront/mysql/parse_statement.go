@@ -21,6 +21,24 @@ func (p *parser) statement() ast.Stmt {
 		return p.withWrite()
 	case "explain", "describe", "desc":
 		return p.explain()
+	case "create":
+		return p.create()
+	case "alter":
+		return p.alter()
+	case "drop":
+		return p.drop()
+	case "rename":
+		return p.renameTable()
+	case "merge":
+		return p.merge(nil)
+	case "call":
+		return p.callProcedure()
+	case "vacuum":
+		return p.vacuum()
+	case "optimize":
+		return p.optimize()
+	case "analyze":
+		return p.analyze()
 	case "begin", "start", "commit", "rollback", "savepoint", "release":
 		return p.transaction()
 	case "insert", "replace":
@@ -66,6 +84,8 @@ func (p *parser) withWrite() ast.Stmt {
 		return p.delete(w)
 	case p.ahead("insert"):
 		return p.insert(w)
+	case p.ahead("merge"):
+		return p.merge(w)
 	}
 	p.syntaxError()
 	return nil
@@ -94,7 +114,33 @@ func (p *parser) explain() ast.Stmt {
 	return e
 }
 
+// analyze parses ANALYZE TABLE t, …: the statistics are in the tables' own metadata.
+func (p *parser) analyze() ast.Stmt {
+	n := &ast.Noop{Tag: "ANALYZE", Pos: p.pos()}
+	p.expect("analyze")
+	_ = p.accept("no_write_to_binlog") || p.accept("local")
+	p.expect("table")
+	p.list(func() { p.dotted() })
+	return n
+}
+
+// renameTable parses RENAME TABLE a TO b.
+func (p *parser) renameTable() ast.Stmt {
+	pos := p.pos()
+	p.expect("rename", "table")
+	t := ast.TableName{Name: p.dotted()}
+	p.expect("to")
+	n := p.dotted()
+	if p.ahead(",") {
+		p.refuse(p.pos(), "RENAME TABLE of several tables is not supported: they would not be renamed at once")
+	}
+	return alterOne(t, pos, ast.AlterAction{Op: "rename", Column: n, NewName: n.Parts[len(n.Parts)-1], Pos: pos})
+}
+
 func (p *parser) transaction() ast.Stmt {
+	if p.ahead("rollback", "table") {
+		return p.rollbackTable()
+	}
 	t := &ast.Transaction{Pos: p.pos()}
 	switch {
 	case p.accept("begin"):
