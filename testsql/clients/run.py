@@ -87,7 +87,6 @@ MISSING = [
     ("54", "pg-cursor, pg-query-stream, postgres.js cursor", "no check yet"),
     ("56", "pgx in five modes, batch, CopyFrom", "no check yet"),
     ("63", "10 M-row scan with bounded memory", "no check yet; 16.1 shows that a client that leaves frees its query"),
-    ("64-70", "MySQL", "there is no MySQL wire yet"),
 ]
 
 

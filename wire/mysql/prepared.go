@@ -114,7 +114,7 @@ func (c *conn) bindText(sql string) (*stmt, error) {
 	if len(st.Params()) > 65535 {
 		return nil, wireError(1390, "HY000", "Prepared statement contains too many placeholders")
 	}
-	return &stmt{st, list[0]}, nil
+	return c.newStmt(st, list[0]), nil
 }
 
 func (c *conn) find(f *fields, what string) (*statement, error) {
@@ -158,6 +158,9 @@ func (c *conn) execute(body []byte) error {
 
 // piece runs one statement with text or binary rows.
 func (c *conn) piece(p *piece, binary bool) error {
+	if err := c.checkLost(p); err != nil {
+		return err
+	}
 	if p.word(0) == "execute" {
 		return c.sqlExecute(p, binary)
 	}

@@ -126,13 +126,27 @@ func (c *conn) prepareAs(sql, written string) (*stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stmt{st, list[0]}, nil
+	return c.newStmt(st, list[0]), nil
 }
 
 // stmt is a statement of the engine's with what it was parsed from.
 type stmt struct {
 	*engine.Stmt
-	parsed engine.Parsed
+	parsed   engine.Parsed
+	assigned []assigned // by @v := x, with the last row's values
+	values   []types.Datum
+	hasRows  bool
+}
+
+func (c *conn) newStmt(st *engine.Stmt, p engine.Parsed) *stmt {
+	s := &stmt{Stmt: st, parsed: p}
+	if strings.Contains(p.Text, ":=") {
+		if list := c.cut(p.Text); len(list) == 1 {
+			s.assigned = assignedIn(&list[0])
+			s.values = make([]types.Datum, len(s.assigned))
+		}
+	}
+	return s
 }
 
 // beforeStatement keeps MySQL's rules of transactions: DDL commits what is open, and without
@@ -255,9 +269,10 @@ func (c *conn) send(st *stmt, args []types.Datum, how *result) error {
 			return c.openCursor(how.cursor, res, desc, format, limit)
 		}
 		defer res.Close()
-		if err := c.rows(ctx, res, desc, format, limit); err != nil {
+		if err := c.rows(ctx, st, res, desc, format, limit); err != nil {
 			return err
 		}
+		c.setAssigned(st)
 		c.affected = -1
 	} else {
 		defer res.Close()
@@ -280,7 +295,7 @@ func (st *stmt) word() string {
 
 // rows sends all of res. Its description waits for the first batch, so that a query that fails at
 // once answers with the error alone.
-func (c *conn) rows(ctx context.Context, res *engine.Result, desc []column, f *rowFormat, limit int64) error {
+func (c *conn) rows(ctx context.Context, st *stmt, res *engine.Result, desc []column, f *rowFormat, limit int64) error {
 	defer c.w.sends(res)()
 	described := false
 	var n int64
@@ -299,6 +314,9 @@ func (c *conn) rows(ctx context.Context, res *engine.Result, desc []column, f *r
 		k := b.Len()
 		if limit >= 0 {
 			k = int(min(int64(k), limit-n))
+		}
+		if len(st.assigned) > 0 && k > 0 {
+			st.keepAssigned(b, k-1)
 		}
 		c.sendRows(res, b, 0, k, f)
 		if res.Ended() {

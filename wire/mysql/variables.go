@@ -102,6 +102,7 @@ type variables struct {
 	c       *conn
 	session map[string]string
 	user    map[string]userVariable
+	lost    bool        // one of user's values is
 	next    [][2]string // SET TRANSACTION: for the next transaction alone
 }
 
@@ -240,6 +241,9 @@ func (c *conn) variable(scope, name string) (types.Datum, types.Type, bool) {
 	}
 	if scope == "user" {
 		if u, ok := c.vars.user[strings.ToLower(name)]; ok {
+			if u.typ.Kind == types.Void {
+				return types.Null, types.Type{}, false
+			}
 			return u.value, u.typ, true
 		}
 		return types.Null, types.T(types.Text), true

@@ -39,7 +39,7 @@ public class MysqlJdbc {
           while (r.next()) {
             StringBuilder b = new StringBuilder();
             for (int i = 1; i <= 20; i++) {
-              Object o = i == 5 ? (Object) (r.getFloat(i) + "") : i == 6 ? r.getDouble(i) + "" : i == 8 ? r.getBigDecimal(i) : i == 2 ? r.getString(i) : i > 14 && i < 17 ? r.getBytes(i) : r.getString(i);
+              Object o = i == 5 ? number(r.getString(i), true) : i == 6 ? number(r.getString(i), false) : i == 8 ? r.getBigDecimal(i) : i == 2 ? r.getString(i) : i > 14 && i < 17 ? r.getBytes(i) : r.getString(i);
               if (o instanceof BigDecimal) o = ((BigDecimal) o).toPlainString();
               if (o instanceof byte[]) o = HexFormat.of().formatHex((byte[]) o);
               b.append(o).append('|');
@@ -64,6 +64,10 @@ public class MysqlJdbc {
         }
       }
     }
+  }
+
+  static String number(String s, boolean isFloat) {
+    return s == null ? null : isFloat ? (float) Double.parseDouble(s) + "" : Double.parseDouble(s) + "";
   }
 
   static void streams(Connection c) throws Exception {
@@ -104,14 +108,18 @@ public class MysqlJdbc {
       c.commit();
     }
     c.setAutoCommit(true);
-    c.setReadOnly(true);
+    c.setReadOnly(true); // Connector/J then refuses writes by itself, MariaDB's driver leaves them to nobody
+    c.setReadOnly(false);
     try (Statement s = c.createStatement()) {
+      s.execute("set session transaction read only");
       s.executeUpdate("create table ns1.jdbc_ro (a int)");
       System.out.println("written");
     } catch (SQLException e) {
-      System.out.println("read only " + (e.getErrorCode() == 0 ? 1792 : e.getErrorCode())); // 0: the driver itself refuses
+      System.out.println("read only " + e.getErrorCode());
     }
-    c.setReadOnly(false);
+    try (Statement s = c.createStatement()) {
+      s.execute("set session transaction read write");
+    }
     c.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     System.out.println(c.getTransactionIsolation() + " " + c.isValid(2) + " " + c.getCatalog());
     c.setCatalog("public");
