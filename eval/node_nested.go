@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"math"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -122,19 +125,40 @@ func (k *compiler) compileSlice(e *plan.Slice) (node, error) {
 		upperAt = len(args) - 1
 	}
 	return k.compileRow(e.Type(), func(_ *Ctx, a []types.Datum) (types.Datum, error) {
-		l := a[0].List()
-		lo, hi := int64(1), int64(len(l))
+		lo, hi := int64(1), int64(math.MaxInt64)
 		if lowerAt > 0 {
 			lo = max(lo, a[lowerAt].Int())
 		}
 		if upperAt > 0 {
-			hi = min(hi, a[upperAt].Int())
+			hi = a[upperAt].Int()
 		}
-		if lo > hi {
-			return types.NewList(nil), nil
-		}
-		return types.NewList(l[lo-1 : hi]), nil
+		return sliceAt(a[0], lo, hi, e.Depth), nil
 	}, args...)
+}
+
+// sliceAt cuts the arrays that lie depth levels inside of a. If nothing is left of one, nothing
+// is left of a: PostgreSQL has no array of empty arrays.
+func sliceAt(a types.Datum, lo, hi int64, depth int) types.Datum {
+	l := a.List()
+	if depth == 0 {
+		if hi = min(hi, int64(len(l))); lo > hi {
+			return types.NewList(nil)
+		}
+		return types.NewList(l[lo-1 : hi])
+	}
+	out := make([]types.Datum, len(l))
+	for i, e := range l {
+		if e.IsNull() {
+			continue
+		}
+		if e.Form() != types.FormList {
+			return types.NewList(nil) // fewer dimensions than subscripts
+		}
+		if out[i] = sliceAt(e, lo, hi, depth-1); len(out[i].List()) == 0 {
+			return types.NewList(nil)
+		}
+	}
+	return types.NewList(out)
 }
 
 // arrayNode is ARRAY[…].
@@ -154,10 +178,37 @@ func (n *arrayNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error
 		for j, v := range vals {
 			list[j] = v.Datum(i)
 		}
+		if !sameLengths(list) {
+			return types.Null, sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
+		}
 		return types.NewList(list), nil // the Appender copies
 	})
 	n.out.Enc = enc
 	return &n.out, err
+}
+
+// sameLengths tells whether the members of an ARRAY[…] that are arrays have one length, and a
+// NULL stands beside NULLs alone. Columns may hold what is ragged; an array that is written down
+// is PostgreSQL's.
+func sameLengths(list []types.Datum) bool {
+	n := -1
+	for _, d := range list {
+		switch {
+		case d.IsNull():
+		case d.Form() != types.FormList:
+			return true
+		case n < 0:
+			n = len(d.List())
+		case n != len(d.List()):
+			return false
+		}
+	}
+	for _, d := range list {
+		if n > 0 && d.IsNull() {
+			return false
+		}
+	}
+	return true
 }
 
 // evalAll evaluates nodes; when all are constant there is one row to make.

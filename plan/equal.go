@@ -81,7 +81,7 @@ func sameHead(a, b Expr) bool {
 		return ok
 	case *Slice:
 		b, ok := b.(*Slice)
-		return ok && (a.Lower == nil) == (b.Lower == nil) && (a.Upper == nil) == (b.Upper == nil)
+		return ok && a.Depth == b.Depth && (a.Lower == nil) == (b.Lower == nil) && (a.Upper == nil) == (b.Upper == nil)
 	case *ArrayExpr:
 		b, ok := b.(*ArrayExpr)
 		return ok && a.Typ.Equal(b.Typ)

@@ -130,8 +130,12 @@ type Subscript struct {
 	Typ      types.Type
 }
 
-// Slice is X[Lower:Upper] on an array; nil bounds are open.
-type Slice struct{ X, Lower, Upper Expr }
+// Slice is X[Lower:Upper] on an array; nil bounds are open. In an array of arrays it cuts the
+// arrays that lie Depth levels in, each of them.
+type Slice struct {
+	X, Lower, Upper Expr
+	Depth           int
+}
 
 // ArrayExpr is ARRAY[…].
 type ArrayExpr struct {

@@ -98,7 +98,7 @@ func WithChildren(e Expr, c []Expr) Expr {
 	case *Subscript:
 		return &Subscript{X: c[0], Index: c[1], Typ: e.Typ}
 	case *Slice:
-		m := &Slice{X: c[0]}
+		m := &Slice{X: c[0], Depth: e.Depth}
 		c = c[1:]
 		if e.Lower != nil {
 			m.Lower, c = c[0], c[1:]

@@ -64,6 +64,43 @@ func needsQuotes(b []byte) bool {
 	return false
 }
 
+// ArrayDepth is the number of dimensions that the text of an array says it has; 0 if it has none.
+func ArrayDepth(s string) int {
+	if i := strings.IndexByte(s, '='); i >= 0 && strings.HasPrefix(strings.TrimLeft(s, " \t\n\r\v\f"), "[") {
+		s = s[i+1:]
+	}
+	n := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '{':
+			n++
+		case !isSpace(s[i]):
+			return n
+		}
+	}
+	return n
+}
+
+// WithDepth is the array type of depth dimensions over t's innermost elements.
+func (t Type) WithDepth(depth int) Type {
+	for t.Kind == Array {
+		t = t.Elem()
+	}
+	for range depth {
+		t = ArrayOf(t)
+	}
+	return t
+}
+
+// Depth is the number of dimensions of an array type.
+func (t Type) Depth() int {
+	n := 0
+	for ; t.Kind == Array; t = t.Elem() {
+		n++
+	}
+	return n
+}
+
 // parseArray reads {a,b,…} with quotes, nesting and bounds (array_in).
 func parseArray(s string, t Type, o *TextOptions) (Datum, error) {
 	p := arrayParser{s: s, o: o}
@@ -86,6 +123,9 @@ func parseArray(s string, t Type, o *TextOptions) (Datum, error) {
 		}
 		if h < l {
 			return Null, sqlerr.New(sqlerr.ArraySubscript, "upper bound cannot be less than lower bound")
+		}
+		if l != 1 {
+			return Null, sqlerr.New(sqlerr.FeatureNotSupported, "arrays whose subscripts start at %d are not supported: they start at 1", l)
 		}
 		dims = append(dims, h-l+1)
 		p.pos += end + 1

@@ -20,12 +20,69 @@ func (b *binder) castExpr(lv *level, e *ast.Cast) plan.Expr {
 		return b.intervalLiteral(lv, e)
 	}
 	if a, ok := e.X.(*ast.Array); ok && t.Kind == types.Array {
+		if d := literalDepth(a); d > t.Depth() {
+			t = t.WithDepth(d)
+		}
 		elem := t.Elem()
 		x := b.array(lv, a, &elem)
 		return b.castTo(b.mark(x, a.Pos), t, e)
 	}
 	x := b.expr(lv, e.X)
-	return b.castTo(x, t, e)
+	if t.Kind != types.Array {
+		return b.castTo(x, t, e)
+	}
+	y := b.castTo(x, b.dimensions(x, t), e)
+	if c, ok := y.(*plan.Const); ok && x.Type().Kind == types.Unknown && !rectangular(c.Value) {
+		b.failWith(sqlerr.New(sqlerr.InvalidTextRepresentation, "malformed array literal: \"%s\"", x.(*plan.Const).Value.Str()).
+			WithDetail("Multidimensional arrays must have sub-arrays with matching dimensions.").At(b.posOf(x)))
+	}
+	return y
+}
+
+// dimensions gives the array type t the number of dimensions that x has: PostgreSQL's type is
+// int[] whatever the dimensions, and ours says them. Where only each row would tell, they are
+// as t was written.
+func (b *binder) dimensions(x plan.Expr, t types.Type) types.Type {
+	depth := x.Type().Depth()
+	if c, ok := x.(*plan.Const); ok && c.Typ.Kind == types.Unknown && !c.Value.IsNull() {
+		depth = types.ArrayDepth(c.Value.Str())
+	}
+	if depth == 0 || depth > maxDimensions {
+		return t
+	}
+	return t.WithDepth(depth)
+}
+
+// rectangular tells whether the members of an array of arrays have one length, at every level.
+func rectangular(d types.Datum) bool {
+	if d.IsNull() || d.Form() != types.FormList {
+		return true
+	}
+	n := -1
+	for _, e := range d.List() {
+		if e.IsNull() || e.Form() != types.FormList {
+			continue
+		}
+		if m := len(e.List()); m == 0 || n >= 0 && m != n || !rectangular(e) {
+			return false
+		}
+		n = len(e.List())
+	}
+	return true
+}
+
+// maxDimensions is PostgreSQL's MAXDIM.
+const maxDimensions = 6
+
+// literalDepth is how deep ARRAY[ARRAY[…]] nests.
+func literalDepth(a *ast.Array) int {
+	d := 1
+	for _, x := range a.Elems {
+		if sub, ok := x.(*ast.Array); ok {
+			d = max(d, 1+literalDepth(sub))
+		}
+	}
+	return d
 }
 
 func (b *binder) castTo(x plan.Expr, t types.Type, e *ast.Cast) plan.Expr {

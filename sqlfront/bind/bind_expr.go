@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -936,21 +937,58 @@ func (b *binder) rowOfExprs(elems []plan.Expr) plan.Expr {
 	return r
 }
 
+// slices binds x[a:b][c:d], each slice of a dimension of its own. A plain subscript among slices
+// is a slice from 1: x[2][1:3] is x[1:2][1:3].
+func (b *binder) slices(lv *level, x plan.Expr, chain []*ast.Index) plan.Expr {
+	for k, e := range chain {
+		s := &plan.Slice{X: x, Depth: k}
+		if e.Slice {
+			s.Lower, s.Upper = b.bound(lv, e.Lower), b.bound(lv, e.Upper)
+		} else {
+			s.Upper = b.bound(lv, e.Lower)
+		}
+		x = s
+	}
+	return x
+}
+
+// sliceChain takes x[…][…] apart where one of the brackets is a slice.
+func sliceChain(e *ast.Index) (x ast.Expr, chain []*ast.Index, ok bool) {
+	x = e
+	for {
+		i, isIndex := x.(*ast.Index)
+		if !isIndex {
+			slices.Reverse(chain)
+			return x, chain, ok
+		}
+		x, chain, ok = i.X, append(chain, i), ok || i.Slice
+	}
+}
+
+// bound binds an array subscript.
+func (b *binder) bound(lv *level, a ast.Expr) plan.Expr {
+	if a == nil {
+		return nil
+	}
+	i := b.expr(lv, a)
+	p := b.posOf(i)
+	if i.Type().Kind != types.Unknown && !b.d.CanCast(i.Type(), types.T(types.Int4), plan.Assignment) {
+		b.fail(sqlerr.DatatypeMismatch, p, "array subscript must have type integer")
+	}
+	return b.coerce(i, types.T(types.Int4), plan.Assignment)
+}
+
 func (b *binder) index(lv *level, e *ast.Index) plan.Expr {
+	if base, chain, ok := sliceChain(e); ok && len(chain) > 1 {
+		x := b.expr(lv, base)
+		if x.Type().Kind == types.Array {
+			return b.slices(lv, x, chain)
+		}
+	}
 	x := b.expr(lv, e.X)
 	t := x.Type()
 	pos := leftmost(e.X)
-	bound := func(a ast.Expr) plan.Expr {
-		if a == nil {
-			return nil
-		}
-		i := b.expr(lv, a)
-		p := b.posOf(i)
-		if i.Type().Kind != types.Unknown && !b.d.CanCast(i.Type(), types.T(types.Int4), plan.Assignment) {
-			b.fail(sqlerr.DatatypeMismatch, p, "array subscript must have type integer")
-		}
-		return b.coerce(i, types.T(types.Int4), plan.Assignment)
-	}
+	bound := func(a ast.Expr) plan.Expr { return b.bound(lv, a) }
 	switch t.Kind {
 	case types.Array:
 		if e.Slice {
