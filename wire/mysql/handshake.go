@@ -87,13 +87,13 @@ func (c *conn) loginPacket() ([]byte, error) {
 	c.w.flush()
 	c.in.seq = c.w.seq
 	b, err := c.in.next(false)
+	c.w.seq = c.in.seq
 	if err != nil {
 		if errors.Is(err, errTooLarge) || errors.Is(err, errSequence) {
 			return nil, wireError(1043, "08S01", "Bad handshake")
 		}
 		return nil, errDone
 	}
-	c.w.seq = c.in.seq
 	return b, nil
 }
 

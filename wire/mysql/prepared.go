@@ -2,8 +2,11 @@ package mysql
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -108,6 +111,19 @@ func (c *conn) bindText(sql string) (*stmt, error) {
 		return nil, nearError(sql, 0)
 	}
 	st, err := c.sess.Prepare(c.ctx, list[0], nil)
+	given := make([]types.Type, list[0].NumParams)
+	for i := range given {
+		given[i] = types.T(types.Unknown)
+	}
+	for range given {
+		// A parameter that nothing gives a type (? IS NULL) is a string until its value comes.
+		i := untyped(err)
+		if i < 1 || i > len(given) {
+			break
+		}
+		given[i-1] = types.T(types.Text)
+		st, err = c.sess.Prepare(c.ctx, list[0], given)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +131,16 @@ func (c *conn) bindText(sql string) (*stmt, error) {
 		return nil, wireError(1390, "HY000", "Prepared statement contains too many placeholders")
 	}
 	return c.newStmt(st, list[0]), nil
+}
+
+// untyped is the number of the parameter whose type err says it could not find; 0: err is another.
+func untyped(err error) (n int) {
+	if e, ok := sqlerr.As(err); ok && e.Code == sqlerr.IndeterminateDatatype {
+		if i := strings.LastIndexByte(e.Message, '$'); i >= 0 {
+			n, _ = strconv.Atoi(e.Message[i+1:])
+		}
+	}
+	return n
 }
 
 func (c *conn) find(f *fields, what string) (*statement, error) {
@@ -171,6 +197,11 @@ func (c *conn) piece(p *piece, binary bool) error {
 	if l != nil {
 		l.text = p.text
 		return c.runLocal(l, binary)
+	}
+	if w := p.word(0); (w == "begin" || w == "start") && c.sess.Status() == 'I' && len(c.vars.next) > 0 {
+		if text := c.begin(); !p.words(2, "read") {
+			return c.runText(text, nil)
+		}
 	}
 	return c.runText(p.text, nil)
 }

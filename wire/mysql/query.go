@@ -159,30 +159,26 @@ func (c *conn) beforeStatement(p engine.Parsed) error {
 		}
 	case engine.QueryKind, engine.WriteKind:
 		if c.sess.Status() == 'I' && !c.vars.autocommit() {
-			defer c.nextTransaction()()
-			return c.do("START TRANSACTION")
+			return c.do(c.begin())
 		}
 	}
 	return nil
 }
 
-// nextTransaction gives the transaction that begins now what SET TRANSACTION asked for it; undo
-// brings the session's own characteristics back.
-func (c *conn) nextTransaction() (undo func()) {
-	list := c.vars.next
-	c.vars.next = nil
-	for _, kv := range list {
-		if s, v, ok := engineSetting(kv[0], strings.ToUpper(kv[1])); ok {
-			c.sess.SetSetting(s, v)
-		}
-	}
-	return func() {
-		for _, kv := range list {
-			if s, v, ok := engineSetting(kv[0], c.vars.text(kv[0])); ok {
-				c.sess.SetSetting(s, v)
+// begin is the statement that begins a transaction as SET TRANSACTION has asked for this one.
+func (c *conn) begin() string {
+	text := "START TRANSACTION"
+	for _, kv := range c.vars.next {
+		// The isolation level changes nothing: transactions read one snapshot at every level.
+		if kv[0] == "transaction_read_only" {
+			text = "START TRANSACTION READ WRITE"
+			if kv[1] == "ON" {
+				text = "START TRANSACTION READ ONLY"
 			}
 		}
 	}
+	c.vars.next = nil
+	return text
 }
 
 // do runs a statement without rows.
@@ -248,9 +244,6 @@ func (c *conn) send(st *stmt, args []types.Datum, how *result) error {
 		}
 	}
 	start := time.Now()
-	if kind == engine.TransactionKind && c.sess.Status() == 'I' && len(c.vars.next) > 0 {
-		defer c.nextTransaction()()
-	}
 	res, err := st.Execute(ctx, args)
 	if err != nil {
 		return err
