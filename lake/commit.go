@@ -65,7 +65,9 @@ type attempt struct {
 	written []string
 }
 
-// retryPolicy is from the table's properties (commit.retry.…).
+// retryPolicy is from the table's properties (commit.retry.…). Where the table says nothing, more
+// races may be lost than by Iceberg's default of 4: a race is lost cheaply, and eight writers that
+// only append should never hear of each other.
 type retryPolicy struct {
 	tries    int
 	min, max time.Duration
@@ -75,7 +77,7 @@ func policyOf(props map[string]string) retryPolicy {
 	ms := func(key string, or int) time.Duration {
 		return time.Duration(intProperty(props, key, or)) * time.Millisecond
 	}
-	return retryPolicy{tries: intProperty(props, "commit.retry.num-retries", 4),
+	return retryPolicy{tries: intProperty(props, "commit.retry.num-retries", 10),
 		min: ms("commit.retry.min-wait-ms", 100), max: ms("commit.retry.max-wait-ms", 60_000)}
 }
 
