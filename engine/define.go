@@ -21,7 +21,7 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 	if err := s.mayWrite(); err != nil {
 		return err
 	}
-	if s.tx.block {
+	if s.tx.block && !s.concernsTemporary(ctx, st.parsed.Stmt) {
 		if err := s.defineInBlock(st.parsed.Stmt, r); err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 		return s.createTable(ctx, n, st.bound, args, r)
 	case *ast.CreateView:
 		r.verb = "CREATE VIEW"
-		return s.createView(ctx, n, st.bound)
+		return s.createView(ctx, n, st.bound, r)
 	case *ast.Drop:
 		return s.drop(ctx, n, r)
 	case *ast.AlterTable:
@@ -105,6 +105,14 @@ func (s *Session) newName(ctx context.Context, parts []string) (lake.Name, error
 		WithHint("Write schema.%s, SET search_path, or CREATE SCHEMA.", n.Table)
 }
 
+// nameFor is newName of something that may be temporary.
+func (s *Session) nameFor(ctx context.Context, parts []string, temp bool) (lake.Name, error) {
+	if temp {
+		return s.temporaryName(parts)
+	}
+	return s.newName(ctx, parts)
+}
+
 func (s *Session) namespaceExists(ctx context.Context, catalog, name string) bool {
 	list, err := s.engine.catalogs[catalog].Namespaces(ctx)
 	if err != nil {
@@ -134,7 +142,7 @@ func definitionError(err error) error {
 		if ex.What == "namespace" {
 			return sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", ex.Name)
 		}
-		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", ex.Name)
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", shownName(ex.Name))
 	case errors.As(err, &ne):
 		return sqlerr.New(sqlerr.DependentObjectsExist, "cannot drop schema %q because other objects depend on it", ne.Namespace).
 			WithHint("Drop its tables and views first.")
@@ -159,11 +167,12 @@ func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema) error {
 // createTable runs CREATE TABLE [AS] and CREATE OR REPLACE TABLE.
 func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.Bound, args []types.Datum, r *Result) error {
 	r.verb = "CREATE TABLE"
-	name, err := s.newName(ctx, n.Name.Parts)
+	temp := s.makesTemporary(n.Temp, n.Name.Parts, nil)
+	name, err := s.nameFor(ctx, n.Name.Parts, temp)
 	if err != nil {
 		return err
 	}
-	cat := s.engine.catalogs[name.Catalog]
+	cat := s.catalogOf(name.Catalog)
 	if n.IfNotExists {
 		if _, err := cat.Load(ctx, name); err == nil {
 			r.warn("42P07", "relation %q already exists, skipping", name.Table)
@@ -173,6 +182,13 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	spec, err := s.tableSpec(ctx, name, n, b)
 	if err != nil {
 		return err
+	}
+	if n.OnCommit != "" {
+		if !temp {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables").At(n.Pos)
+		}
+		spec.Properties[onCommit] = n.OnCommit
+		s.tempOnCommit = true
 	}
 	if !b.Create.As {
 		t, err := cat.Create(ctx, name, spec)
@@ -250,7 +266,7 @@ func (s *Session) keptFormat(ctx context.Context, name lake.Name, replace bool, 
 	if !replace {
 		return def
 	}
-	old, err := s.engine.catalogs[name.Catalog].Load(ctx, name)
+	old, err := s.catalogOf(name.Catalog).Load(ctx, name)
 	if err != nil {
 		return def
 	}
@@ -340,7 +356,7 @@ func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.
 	in.Source = p
 	return s.runWriteWith(ctx, b, in, args, r, func(ctx context.Context, ch lake.Change) error {
 		ch.Statement, ch.User = "CREATE TABLE AS", s.opts.User
-		t, err := s.engine.catalogs[staged.Name.Catalog].CommitStaged(ctx, staged, ch)
+		t, err := s.catalogOf(staged.Name.Catalog).CommitStaged(ctx, staged, ch)
 		if err != nil {
 			return definitionError(err)
 		}
@@ -349,11 +365,12 @@ func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.
 	})
 }
 
-func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bound) error {
-	if n.Temp {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary views are not supported").WithHint("Use a WITH query.")
+func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bound, r *Result) error {
+	temp := s.makesTemporary(n.Temp, n.Name.Parts, b)
+	if temp && !s.makesTemporary(n.Temp, n.Name.Parts, nil) {
+		r.warn("00000", "view %q will be a temporary view", n.Name.Parts[len(n.Name.Parts)-1])
 	}
-	name, err := s.newName(ctx, n.Name.Parts)
+	name, err := s.nameFor(ctx, n.Name.Parts, temp)
 	if err != nil {
 		return err
 	}
@@ -370,7 +387,7 @@ func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bou
 		spec.DefaultNamespace = path[1]
 	}
 	spec.Properties = map[string]string{"lhsql.search-path": strings.Join(s.existingPath(), ",")}
-	_, err = s.engine.catalogs[name.Catalog].CreateView(ctx, name, spec, n.Replace)
+	_, err = s.catalogOf(name.Catalog).CreateView(ctx, name, spec, n.Replace)
 	s.moved(name, nil)
 	return definitionError(err)
 }
@@ -425,7 +442,7 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 		return err
 	}
 	id := lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name}
-	cat := s.engine.catalogs[rel.Catalog]
+	cat := s.catalogOf(rel.Catalog)
 	defer s.moved(id, nil)
 	switch {
 	case n.Kind == "table" && rel.Table != nil:
@@ -468,9 +485,15 @@ func (s *Session) comment(ctx context.Context, n *ast.Comment, b *bind.Bound) er
 	switch n.Kind {
 	case "schema":
 		return definitionError(s.engine.catalogs[s.catalog].SetNamespaceProperties(ctx, strings.Join(n.Name.Parts, "."), map[string]string{"comment": text}, nil))
-	case "table", "column":
+	case "table", "column", "view":
+		if b.Target != nil && b.Target.View != nil && n.Kind != "table" {
+			return s.commentView(ctx, n, b.Target, text)
+		}
+		if b.Target != nil && n.Kind == "view" {
+			return sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", b.Target.Name).At(n.Name.Pos)
+		}
 		if b.Target == nil || b.Target.Table == nil {
-			return sqlerr.New(sqlerr.WrongObjectType, "only tables of the lake have comments").At(n.Pos)
+			return sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", n.Name.Parts[len(n.Name.Parts)-1]).At(n.Name.Pos)
 		}
 		return s.edit(ctx, b.Target.Table, "COMMENT", func(e *lake.Edit) error {
 			if n.Kind == "column" {

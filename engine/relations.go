@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/bind"
@@ -86,7 +85,7 @@ func (r relations) plain(ctx context.Context, ref bind.TableRef, parts []string,
 	if len(parts) == 1 {
 		path := ref.SearchPath
 		if path == nil {
-			path = r.s.searchPath()
+			path = r.s.withTemporary(r.s.searchPath())
 		}
 		for _, schema := range path {
 			rel, err := r.in(ctx, ref, r.s.catalog, schema, table, x)
@@ -112,7 +111,7 @@ func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, t
 	if v, ok := s.systemTable(ctx, catalog, schema, table); ok && x == (suffix{}) {
 		return &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: v.OID(), Kind: "system table", Virtual: v}, nil
 	}
-	n := lake.Name{Catalog: catalog, Namespace: schema, Table: table}
+	n := s.located(catalog, schema, table)
 	t, err := s.loadTable(ctx, n)
 	if err != nil {
 		if isNotFound(err) && x == (suffix{}) {
@@ -120,22 +119,22 @@ func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, t
 		}
 		return nil, err
 	}
-	rel := &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: syscat.OID(catalog, schema, table), Table: t}
+	rel := &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: table, OID: s.oidOf(n), Table: t}
 	return rel, r.state(ctx, rel, ref, x)
 }
 
 // view finds a view.
 func (r relations) view(ctx context.Context, ref bind.TableRef, n lake.Name) (*bind.Relation, error) {
-	v, err := r.s.engine.catalogs[n.Catalog].LoadView(ctx, n)
+	v, err := r.s.catalogOf(n.Catalog).LoadView(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: syscat.OID(n.Catalog, n.Namespace, n.Table),
+	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: r.s.oidOf(n),
 		Kind: "view", View: &bind.View{SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v)}}, nil
 }
 
 func viewPath(v *lake.View) []string {
-	if v.DefaultNamespace == "" {
+	if v.DefaultNamespace == "" || v.Name.Catalog == temporaryCatalog {
 		return nil
 	}
 	return []string{"pg_catalog", v.DefaultNamespace}
@@ -234,7 +233,7 @@ func (s *Session) loadTable(ctx context.Context, n lake.Name) (*lake.Table, erro
 	if t := s.loaded[n]; t != nil {
 		return t, nil
 	}
-	c := s.engine.catalogs[n.Catalog]
+	c := s.catalogOf(n.Catalog)
 	if c == nil {
 		return nil, &lake.NotFound{What: "catalog", Name: n.Catalog}
 	}

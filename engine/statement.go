@@ -271,7 +271,9 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 			r.warn("01000", "LOCK TABLE has no effect: commits are checked for conflicts instead")
 		}
 	case *ast.Noop:
-		r.verb = n.Tag
+		if r.verb = n.Tag; n.Warn != "" {
+			r.warn("01000", "%s", n.Warn)
+		}
 	default:
 		err = sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
 	}

@@ -20,7 +20,7 @@ func (x systemSession) Database() string {
 	}
 	return x.s.catalog
 }
-func (x systemSession) SearchPath() []string { return x.s.existingPath() }
+func (x systemSession) SearchPath() []string { return x.s.lookupPath() }
 func (x systemSession) BackendPID() int32    { return x.s.pid }
 
 func (x systemSession) Setting(name string) (string, bool) {
@@ -34,6 +34,9 @@ func (x systemSession) Setting(name string) (string, bool) {
 func (x systemSession) SetSetting(name, value string, local bool) error {
 	return x.s.settings.set(name, &value, local, x.s.tx.block)
 }
+
+// lookupPath is existingPath with the session's temporary tables in their place.
+func (s *Session) lookupPath() []string { return s.withTemporary(s.existingPath()) }
 
 // existingPath is the search path without schemas that do not exist.
 func (s *Session) existingPath() []string {
@@ -58,7 +61,7 @@ func (s *Session) existingPath() []string {
 // visible tells whether an unqualified name finds schema's relation.
 func (s *Session) visible(ctx context.Context, schema, name string) bool {
 	h := s.sysHost(ctx, s.catalog)
-	for _, p := range s.existingPath() {
+	for _, p := range s.lookupPath() {
 		if p == schema {
 			return true
 		}
@@ -152,12 +155,15 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 func (s *Session) relationOID(ctx context.Context, parts []string) (uint32, bool) {
 	h := s.sysHost(ctx, s.catalog)
 	name := parts[len(parts)-1]
-	path := s.existingPath()
+	path := s.lookupPath()
 	if len(parts) > 1 {
 		if len(parts) > 2 && parts[0] == s.catalog {
 			parts = parts[1:]
 		}
 		path = []string{strings.Join(parts[:len(parts)-1], ".")}
+		if path[0] == "pg_temp" {
+			path[0] = s.temporarySchema()
+		}
 	}
 	for _, schema := range path {
 		if syscat.Exists(ctx, h, schema, name) {
@@ -236,6 +242,12 @@ func init() {
 		},
 		"pg_terminate_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 			return s.signal(a[0].Int(), (*Session).Terminate)
+		},
+		"pg_my_temp_schema": func(_ context.Context, s *Session, _ []types.Datum) (types.Datum, error) {
+			if s.temp == nil {
+				return types.NewInt(0), nil
+			}
+			return types.NewInt(int64(syscat.SchemaOID(s.catalog, s.temporarySchema()))), nil
 		},
 		"pg_table_is_visible":    tableIsVisible,
 		"pg_get_viewdef":         getViewdef,

@@ -62,6 +62,9 @@ func (h *host) Namespaces(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		h.namespaces = append([]string{}, list...)
+		if h.s.temp != nil && h.catalog == h.s.catalog {
+			h.namespaces = append(h.namespaces, h.s.temporarySchema())
+		}
 	}
 	return h.namespaces, nil
 }
@@ -71,7 +74,7 @@ func (h *host) Entries(ctx context.Context, namespace string) ([]syscat.Entry, e
 	if e, ok := h.entries[namespace]; ok {
 		return e, nil
 	}
-	cat := h.s.engine.catalogs[h.catalog]
+	cat := h.s.catalogOf(h.s.located(h.catalog, namespace, "").Catalog)
 	tables, err := cat.List(ctx, namespace)
 	if err != nil && !isNotFound(err) {
 		return nil, err
@@ -94,7 +97,7 @@ func (h *host) Entries(ctx context.Context, namespace string) ([]syscat.Entry, e
 
 // Relation implements syscat.Host.
 func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Relation, error) {
-	n := lake.Name{Catalog: h.catalog, Namespace: namespace, Table: name}
+	n := h.s.located(h.catalog, namespace, name)
 	if r := h.relations[n]; r != nil {
 		return r, nil
 	}
@@ -207,7 +210,7 @@ func sqlLiteral(d types.Datum, t types.Type) string {
 
 // describeView gives a view's columns as its query has them today.
 func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation, error) {
-	v, err := h.s.engine.catalogs[h.catalog].LoadView(ctx, n)
+	v, err := h.s.catalogOf(n.Catalog).LoadView(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +221,13 @@ func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation,
 		// A view that no longer binds (its tables are gone) keeps the columns of its definition.
 		if b, err := bind.Bind(h.s.bindEnv(ctx, nil), list[0], nil); err == nil {
 			for _, c := range b.Columns {
-				r.Columns = append(r.Columns, syscat.Column{Name: c.Name, Type: c.Type})
+				col := syscat.Column{Name: c.Name, Type: c.Type}
+				if v.Schema != nil {
+					if f := v.Schema.ByName(c.Name); f != nil {
+						col.Comment = f.Doc
+					}
+				}
+				r.Columns = append(r.Columns, col)
 			}
 			return r, nil
 		}

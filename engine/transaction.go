@@ -19,6 +19,7 @@ type transaction struct {
 	savepoints []savepoint
 	pins       map[lake.Name]*lake.Table
 	pending    pending
+	temp       lake.TemporaryState // the temporary tables at its start
 }
 
 // savepoint remembers what ROLLBACK TO restores.
@@ -26,6 +27,7 @@ type savepoint struct {
 	name     string
 	settings map[string]string
 	pending  pending
+	temp     lake.TemporaryState
 }
 
 func (t *transaction) open() bool { return t.block }
@@ -50,14 +52,15 @@ func (s *Session) Fail() {
 }
 
 // EndImplicit ends the implicit transaction of a simple query or of a pipeline up to Sync.
-func (s *Session) EndImplicit(context.Context) error {
+func (s *Session) EndImplicit(ctx context.Context) error {
 	if !s.tx.block {
 		s.settings.endTx(true)
 		s.closeCursors(true)
 	}
+	err := s.endTemporary(ctx)
 	s.loaded, s.host = nil, nil
 	s.idle()
-	return nil
+	return err
 }
 
 // idle records that the session waits for its client.
@@ -109,7 +112,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		if err := s.needBlock("SAVEPOINT"); err != nil {
 			return "", err
 		}
-		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.pending})
+		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.pending, s.temporaryState()})
 		return "SAVEPOINT", nil
 	case "release":
 		if err := s.needBlock("RELEASE SAVEPOINT"); err != nil {
@@ -130,6 +133,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		}
 		s.settings.values = copyMap(s.tx.savepoints[i].settings)
 		s.restore(ctx, s.tx.savepoints[i].pending)
+		s.restoreTemporary(s.tx.savepoints[i].temp)
 		s.tx.savepoints = s.tx.savepoints[:i+1]
 		s.tx.failed = false
 		return "ROLLBACK", nil
@@ -138,7 +142,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 }
 
 func (s *Session) begin(t *ast.Transaction) {
-	s.tx = transaction{block: true, start: time.Now(), readOnly: s.settings.bool("default_transaction_read_only")}
+	s.tx = transaction{block: true, start: time.Now(), temp: s.temporaryState(), readOnly: s.settings.bool("default_transaction_read_only")}
 	if t.ReadOnly != nil {
 		s.tx.readOnly = *t.ReadOnly
 	}
@@ -170,9 +174,14 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 	}
 	var err error
 	if tag == "COMMIT" {
-		err = s.publish(ctx)
+		if err = s.publish(ctx); err == nil {
+			err = s.commitTemporary(ctx)
+		}
 	} else {
 		s.discardPending()
+	}
+	if tag == "ROLLBACK" || err != nil {
+		s.restoreTemporary(s.tx.temp)
 	}
 	s.settings.endTx(tag == "COMMIT" && err == nil)
 	s.closeCursors(true)

@@ -699,8 +699,9 @@ type Lock struct {
 // Noop is a statement that is accepted and has no effect here (CREATE EXTENSION IF NOT EXISTS,
 // ANALYZE, GRANT to self …); Tag is its command tag.
 type Noop struct {
-	Tag string
-	Pos int
+	Tag  string
+	Warn string // why it has none, where the user may believe otherwise
+	Pos  int
 }
 
 // Empty is the empty statement.

@@ -78,8 +78,14 @@ func (c *conv) utility(n any) ast.Stmt {
 		c.refuse(c.from, "%s is not supported here", what)
 	case *pgquery.Node_RenameStmt, *pgquery.Node_AlterObjectSchemaStmt, *pgquery.Node_AlterTableStmt, *pgquery.Node_AlterOwnerStmt:
 		c.refuse(c.from, "this ALTER is not supported; ALTER TABLE and ALTER VIEW are")
-	case *pgquery.Node_GrantStmt, *pgquery.Node_GrantRoleStmt:
-		c.refuse(c.from, "GRANT and REVOKE are not supported: access is configured in lhsql's configuration file")
+	case *pgquery.Node_GrantStmt:
+		// All that GRANT gives, everyone has who may connect; what REVOKE takes would stay.
+		if n.GrantStmt.IsGrant {
+			return &ast.Noop{Tag: "GRANT", Pos: c.from, Warn: "GRANT has no effect: every user that may connect has all privileges"}
+		}
+		c.refuse(c.from, "REVOKE is not supported: every user that may connect has all privileges")
+	case *pgquery.Node_GrantRoleStmt:
+		c.refuse(c.from, "GRANT and REVOKE of roles are not supported: users are in lhsql's configuration file")
 	case *pgquery.Node_IndexStmt:
 		c.refuse(c.from, "indexes are not supported: Iceberg tables are pruned by partitions and statistics (see PARTITIONED BY and WRITE ORDERED BY)")
 	case *pgquery.Node_DoStmt:
