@@ -105,6 +105,9 @@ func buildNode(n plan.Node, env, outer *Env, need columnSet) ([]vec.Source, erro
 		}
 		store := env.stores[n.CTE]
 		invariant.Check(store != nil, "a reference to CTE %s outside of its With", n.CTE.Name)
+		if store.stream {
+			return one(newRecursion(store.env, n.CTE)), nil
+		}
 		return cteParts(env, store), nil
 	}
 	invariant.Fail("exec.Build of %T", n)

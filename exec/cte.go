@@ -10,17 +10,24 @@ import (
 
 // cteStore holds the rows of a CTE, computed once by whoever reads it first.
 type cteStore struct {
-	env   *Env
-	cte   *plan.CTE
-	ready once
-	rows  *rowBuffer
+	env *Env
+	cte *plan.CTE
+	// stream: a recursive CTE with one reader is computed as it is read.
+	stream bool
+	ready  once
+	rows   *rowBuffer
 }
 
 func (s *cteStore) prepare(ctx context.Context) error {
 	return s.ready.do(ctx, func() error {
 		s.rows = newRowBuffer(s.env, columnTypes(s.cte.Cols))
 		if s.cte.Step != nil {
-			return s.iterate(ctx)
+			src := newRecursion(s.env, s.cte)
+			if err := s.rows.fill(ctx, src); err != nil {
+				src.Close()
+				return err
+			}
+			return src.Close()
 		}
 		src, err := Build(s.cte.Plan, s.env)
 		if err != nil {
@@ -90,7 +97,7 @@ func buildWith(env *Env, n *plan.With) (vec.Source, error) {
 	}
 	w := &with{}
 	for _, c := range n.CTEs {
-		s := &cteStore{env: &inner, cte: c}
+		s := &cteStore{env: &inner, cte: c, stream: streams(n, c)}
 		inner.stores[c] = s
 		w.stores = append(w.stores, s)
 	}
