@@ -36,15 +36,14 @@ type conn struct {
 	greeted bool
 	over    bool // the last word has been said
 
-	vars      *variables
-	stmts     map[uint32]*statement
-	lastStmt  uint32
-	sqlStmts  map[string]*statement // of SQL PREPARE
-	warnings  []warning
-	more      bool  // another result of the same command follows
-	found     int64 // FOUND_ROWS()
-	affected  int64 // ROW_COUNT()
-	longBytes int64 // of COM_STMT_SEND_LONG_DATA that wait for their statement
+	vars     *variables
+	stmts    map[uint32]*statement
+	lastStmt uint32
+	sqlStmts map[string]*statement // of SQL PREPARE
+	warnings []warning
+	more     bool  // another result of the same command follows
+	found    int64 // FOUND_ROWS()
+	affected int64 // ROW_COUNT()
 
 	mu       sync.Mutex
 	draining bool            // end the connection once it is idle
@@ -143,8 +142,8 @@ func (c *conn) serve() {
 	}
 	c.r = newReader(c.nc, c.cancel)
 	defer c.r.close()
-	c.in = &packetReader{r: c.r, limit: c.srv.cfg.MaxPacket, used: &c.srv.packets, total: c.srv.cfg.PacketMemory}
-	defer c.in.release()
+	c.in = &packetReader{r: c.r, limit: c.srv.cfg.MaxPacket,
+		hold: func(n int64) error { return c.sess.Hold(n) }, drop: func(n int64) { c.sess.Drop(n) }}
 	c.loop()
 }
 
@@ -175,6 +174,12 @@ func (c *conn) loop() {
 			c.w.flush()
 		}
 		pkt, err := c.receive()
+		var refused *refusedPacket
+		if errors.As(err, &refused) && refused.command != comLongData { // which has no answer
+			c.w.seq = c.in.seq
+			c.failed(refused.err)
+			continue
+		}
 		if err != nil {
 			c.lost(err)
 			return
@@ -238,11 +243,10 @@ func (c *conn) lost(err error) {
 		c.last(errShutdown)
 	case isTimeout(err):
 		c.last(wireError(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."))
+	case errors.As(err, new(*refusedPacket)):
+		c.last(err)
 	case errors.Is(err, errTooLarge):
 		c.last(wireError(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"))
-		c.linger()
-	case errors.Is(err, errOutOfMem):
-		c.last(wireError(1041, "HY000", "Out of memory; the packets of all clients together hold more than the server grants"))
 		c.linger()
 	case errors.Is(err, errSequence):
 		c.last(wireError(1156, "08S01", "Got packets out of order"))

@@ -356,6 +356,7 @@ func (c *conn) open(user, database string) error {
 		return err
 	}
 	if c.sess != nil {
+		c.in.release()
 		c.sess.Close()
 	}
 	c.setSession(sess)

@@ -18,22 +18,32 @@ const maxPayload = 1<<24 - 1
 // The ways in which a client's packets are wrong.
 var (
 	errTooLarge  = errors.New("packet too large")
-	errOutOfMem  = errors.New("no memory for packets")
 	errSequence  = errors.New("packets out of order")
 	errMalformed = errors.New("malformed packet")
 )
 
-// packetReader reads packets of at most limit bytes, and counts what it holds in used, which may
-// not pass total. Nothing is allocated on the word of a header: the buffer grows as bytes come.
+// heldPacket is the size from which a packet's bytes count as the session's memory.
+const heldPacket = 64 << 10
+
+// packetReader reads packets of at most limit bytes. Nothing is allocated on the word of a header:
+// the buffer grows as bytes come, and large packets are held first where hold is set.
 type packetReader struct {
 	r     io.Reader
 	seq   byte
 	limit int
-	used  *atomic.Int64
-	total int64
+	hold  func(n int64) error // counts n bytes as kept; nil: nothing is counted
+	drop  func(n int64)       // gives them back
 	held  int64
 	buf   []byte
 }
+
+// refusedPacket is a packet that found no room and was passed over; command is its first byte.
+type refusedPacket struct {
+	command byte
+	err     error
+}
+
+func (r *refusedPacket) Error() string { return r.err.Error() }
 
 // next reads a packet with all its continuations. The bytes are valid until the next call.
 // fresh: it begins a command, so its sequence starts at 0.
@@ -43,6 +53,7 @@ func (p *packetReader) next(fresh bool) ([]byte, error) {
 	}
 	p.release()
 	out := p.buf[:0]
+	var refused *refusedPacket
 	for {
 		var head [4]byte
 		if _, err := io.ReadFull(p.r, head[:]); err != nil {
@@ -56,13 +67,15 @@ func (p *packetReader) next(fresh bool) ([]byte, error) {
 		if len(out)+n > p.limit {
 			return nil, errTooLarge
 		}
-		if p.used != nil {
-			p.held += int64(n)
-			if p.used.Add(int64(n)) > p.total {
-				return nil, errOutOfMem
+		if refused == nil {
+			refused = p.admit(n, len(out) > 0)
+		}
+		if refused != nil {
+			if err := refused.pass(p.r, n); err != nil {
+				return nil, err
 			}
 		}
-		for left := n; left > 0; {
+		for left := n; left > 0 && refused == nil; {
 			k := min(left, 64<<10)
 			at := len(out)
 			out = append(out, make([]byte, k)...)
@@ -71,20 +84,50 @@ func (p *packetReader) next(fresh bool) ([]byte, error) {
 			}
 			left -= k
 		}
-		if n < maxPayload {
+		switch {
+		case n == maxPayload:
+		case refused != nil:
+			return nil, refused
+		default:
 			p.buf = out
 			return out, nil
 		}
 	}
 }
 
+// admit holds a large packet: its bytes and the copy that serving it makes.
+func (p *packetReader) admit(n int, goesOn bool) *refusedPacket {
+	if p.hold == nil || n < heldPacket && !goesOn {
+		return nil
+	}
+	if err := p.hold(2 * int64(n)); err != nil {
+		return &refusedPacket{err: err}
+	}
+	p.held += 2 * int64(n)
+	return nil
+}
+
+// pass reads over a payload.
+func (r *refusedPacket) pass(in io.Reader, n int) error {
+	if n > 0 && r.command == 0 {
+		var b [1]byte
+		if _, err := io.ReadFull(in, b[:]); err != nil {
+			return err
+		}
+		r.command = b[0]
+		n--
+	}
+	_, err := io.CopyN(io.Discard, in, int64(n))
+	return err
+}
+
 // release gives back what the last packet held.
 func (p *packetReader) release() {
-	if p.used != nil {
-		p.used.Add(-p.held)
+	if p.held > 0 {
+		p.drop(p.held)
 	}
 	p.held = 0
-	if cap(p.buf) > 1<<20 {
+	if cap(p.buf) > heldPacket {
 		p.buf = nil
 	}
 }

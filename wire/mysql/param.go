@@ -41,8 +41,8 @@ func (c *conn) readParams(s *statement, f *fields) ([]types.Datum, error) {
 	if f.bad || len(s.types) != len(want) {
 		return nil, malformed
 	}
-	if _, failed := s.long[-1]; failed {
-		return nil, wireError(1153, "08S01", "The parameters sent ahead hold more than %d bytes", maxLongData)
+	if s.failed != nil {
+		return nil, s.failed
 	}
 	values := make([]paramValue, len(want))
 	for i := range want {

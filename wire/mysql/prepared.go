@@ -11,29 +11,28 @@ import (
 	"github.com/lhsql/lhsql/vec"
 )
 
-// maxStatements bounds a connection's prepared statements, maxLongData what it may send ahead of
-// their execution.
-const (
-	maxStatements = 16_382
-	maxLongData   = 256 << 20
-)
+// maxStatements bounds a connection's prepared statements.
+const maxStatements = 16_382
 
 // statement is a prepared statement: of the engine (stmt), or one that the wire understands
 // (text, parsed anew at each execution).
 type statement struct {
-	id     uint32
-	text   string
-	piece  *piece // nil: the engine's
-	stmt   *stmt
-	types  []paramType    // as the last execution gave them
-	long   map[int][]byte // COM_STMT_SEND_LONG_DATA by parameter
-	stop   context.CancelFunc
-	rows   *engine.Result // of an open cursor
-	format *rowFormat
-	batch  *vec.Batch
-	row    int
-	limit  int64
-	sent   int64
+	id       uint32
+	text     string
+	piece    *piece // nil: the engine's
+	stmt     *stmt
+	types    []paramType    // as the last execution gave them
+	held     int64          // memory of the statement itself
+	long     map[int][]byte // COM_STMT_SEND_LONG_DATA by parameter
+	failed   error          // long data that found no room: an error of the execution
+	longHeld int64
+	stop     context.CancelFunc
+	rows     *engine.Result // of an open cursor
+	format   *rowFormat
+	batch    *vec.Batch
+	row      int
+	limit    int64
+	sent     int64
 }
 
 // prepare serves COM_STMT_PREPARE.
@@ -82,13 +81,23 @@ func (c *conn) prepare(text string) error {
 	return nil
 }
 
-func (c *conn) newStatement(p *piece) (*statement, error) {
+func (c *conn) newStatement(p *piece) (_ *statement, err error) {
 	c.warnings = nil
 	l, err := c.local(p)
 	if err != nil {
 		return nil, err
 	}
 	s := &statement{text: p.text}
+	held := engine.StatementCost(p.text)
+	if err := c.sess.Hold(held); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			c.sess.Drop(held)
+		}
+	}()
+	s.held = held
 	if l != nil || p.word(0) == "execute" {
 		if s.piece = p; l != nil && l.sql != "" {
 			if s.stmt, err = c.bindText(l.sql); err != nil {
@@ -307,23 +316,20 @@ func (c *conn) longData(body []byte) {
 	if s.long == nil {
 		s.long = map[int][]byte{}
 	}
-	n := int64(len(f.b))
-	if c.longBytes+n > maxLongData || c.srv.packets.Load()+n > c.srv.cfg.PacketMemory {
-		s.long[-1] = nil // marks the failure
+	if err := c.sess.Hold(int64(len(f.b))); err != nil {
+		s.failed = err
 		return
 	}
-	c.longBytes += n
-	c.srv.packets.Add(n)
+	s.longHeld += int64(len(f.b))
 	s.long[i] = append(s.long[i], f.b...)
 }
 
 // dropLong forgets long data once it was used.
 func (s *statement) dropLong(c *conn) {
-	for _, b := range s.long {
-		c.longBytes -= int64(len(b))
-		c.srv.packets.Add(-int64(len(b)))
+	if s.longHeld > 0 {
+		c.sess.Drop(s.longHeld)
 	}
-	s.long = nil
+	s.long, s.longHeld, s.failed = nil, 0, nil
 }
 
 func (c *conn) resetStatement(body []byte) error {
@@ -346,6 +352,10 @@ func (c *conn) closeStatement(f *fields) {
 
 func (c *conn) drop(s *statement) {
 	s.dropLong(c)
+	if s.held > 0 {
+		c.sess.Drop(s.held)
+		s.held = 0
+	}
 	c.closeCursor(s)
 }
 

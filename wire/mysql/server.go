@@ -36,7 +36,6 @@ type Config struct {
 	AuthTimeout        time.Duration // over TLS and authentication together; 0: 10 s
 	WriteTimeout       time.Duration // a client that takes nothing for so long is dropped; 0: 60 s
 	MaxPacket          int           // bytes of one command (max_allowed_packet); 0: 64 MiB
-	PacketMemory       int64         // bytes of commands being received, all connections; 0: 512 MiB
 	Log                func(format string, args ...any)
 }
 
@@ -58,9 +57,6 @@ func (c *Config) defaults() {
 	}
 	if c.MaxPacket == 0 {
 		c.MaxPacket = 64 << 20
-	}
-	if c.PacketMemory == 0 {
-		c.PacketMemory = 512 << 20
 	}
 	if c.Log == nil {
 		c.Log = func(string, ...any) {}
@@ -91,7 +87,6 @@ type Server struct {
 	logins  chan struct{}
 	waiting atomic.Int64
 
-	packets atomic.Int64 // bytes of commands being received
 	count   counters
 	globals globals
 	keys    keyPair
