@@ -29,15 +29,18 @@ func buildJoin(env, outer *Env, n *plan.Join, need columnSet) ([]vec.Source, err
 			return nil, err
 		}
 	}
-	sides := newJoinSides(n.Kind, n.BuildLeft, columnTypes(lc), columnTypes(rc))
+	keys, ok := newJoinKeys(exprTypes(n.LeftKeys), exprTypes(n.RightKeys), n.NullSafe)
+	loop := n.Method == plan.LoopJoin || len(n.LeftKeys) == 0 || !ok
+	// A loop join counts the partners of the rows that stream; only a hash join those of built ones.
+	swapped := n.BuildLeft && (n.Kind != plan.SingleJoin || !loop)
+	sides := newJoinSides(n.Kind, swapped, columnTypes(lc), columnTypes(rc))
 	in, out := right, left
 	inCols, outCols := rc, lc
 	if sides.swapped {
 		in, out, inCols, outCols = left, right, lc, rc
 	}
 	both := append(append([]plan.Column(nil), lc...), rc...)
-	keys, ok := newJoinKeys(exprTypes(n.LeftKeys), exprTypes(n.RightKeys), n.NullSafe)
-	if n.Method == plan.LoopJoin || len(n.LeftKeys) == 0 || !ok {
+	if loop {
 		on := joinCondition(n)
 		j := &loopJoin{joinSides: sides, env: env, inner: newGather(in), outer: out}
 		if on != nil {

@@ -33,7 +33,7 @@ type joinSides struct {
 }
 
 func newJoinSides(kind plan.JoinKind, swapped bool, left, right []types.Type) joinSides {
-	if kind == plan.MarkJoin || kind == plan.SingleJoin {
+	if kind == plan.MarkJoin {
 		swapped = false
 	}
 	s := joinSides{kind: kind, swapped: swapped, outerTypes: left, innerTypes: right}
@@ -406,7 +406,11 @@ func (s *joinStream) aligned() (*vec.Batch, error) {
 	}
 	if s.table.matched != nil {
 		for _, id := range s.ids {
-			s.table.setMatched(id)
+			if !j.single {
+				s.table.setMatched(id)
+			} else if !s.table.matchOnce(id) {
+				return nil, errMoreThanOneRow()
+			}
 		}
 	}
 	if !j.pairs {
@@ -504,11 +508,16 @@ func (s *joinStream) pairsBatch() (*vec.Batch, error) {
 	}
 	for _, p := range pass {
 		i := s.place[p]
-		if j.single && s.matched[i] {
+		if j.single && !j.swapped && s.matched[i] {
 			return nil, errMoreThanOneRow()
 		}
 		s.matched[i] = true
-		if s.table.matched != nil {
+		switch {
+		case j.single && j.swapped: // the rows that may have one partner are the built ones
+			if !s.table.matchOnce(s.ids[p]) {
+				return nil, errMoreThanOneRow()
+			}
+		case s.table.matched != nil:
 			s.table.setMatched(s.ids[p])
 		}
 	}
@@ -615,6 +624,11 @@ func (t *joinTable) setMatched(id uint32) {
 	if atomic.LoadUint32(p) == 0 {
 		atomic.StoreUint32(p, 1)
 	}
+}
+
+// matchOnce marks a row and tells whether it had no mark.
+func (t *joinTable) matchOnce(id uint32) bool {
+	return atomic.CompareAndSwapUint32(&t.matched[id>>chunkBits][id&chunkMask], 0, 1)
 }
 
 func (t *joinTable) isMatched(id uint32) bool {

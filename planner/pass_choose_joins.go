@@ -79,8 +79,8 @@ func joinKey(t plan.Expr, l, r plan.ColSet) (a, b plan.Expr, safe, ok bool) {
 }
 
 // buildLeft: the smaller side is built. Where the kind keeps the rows of one side, exec wants
-// to probe with that side, unless the other is far larger. Mark, single and full joins build
-// the right side always.
+// to probe with that side, unless the other is far larger: then a filter on the keys that were
+// built spares reading most of it. Mark and full joins build the right side always.
 func buildLeft(j *plan.Join, est *estimator) bool {
 	l, r := max(1, est.of(j.Left)), max(1, est.of(j.Right))
 	if j.Method != plan.HashJoin || j.Guard != nil {
@@ -89,7 +89,7 @@ func buildLeft(j *plan.Join, est *estimator) bool {
 	switch j.Kind {
 	case plan.InnerJoin:
 		return l < r
-	case plan.LeftJoin, plan.SemiJoin, plan.AntiJoin:
+	case plan.LeftJoin, plan.SingleJoin, plan.SemiJoin, plan.AntiJoin:
 		return l*4 < r
 	case plan.RightJoin:
 		return l < r*4

@@ -76,7 +76,7 @@ func probeMayLose(j *plan.Join) bool {
 	switch j.Kind {
 	case plan.InnerJoin, plan.SemiJoin:
 		return true
-	case plan.LeftJoin, plan.AntiJoin:
+	case plan.LeftJoin, plan.SingleJoin, plan.AntiJoin:
 		return j.BuildLeft // the right side is probed; its rows without partner do not leave
 	case plan.RightJoin:
 		return !j.BuildLeft

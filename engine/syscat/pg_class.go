@@ -226,8 +226,13 @@ func pgAttrdef(ctx context.Context, q *query) error {
 
 // keys enumerates the tables with identifier fields.
 func (q *query) keys(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, r *Relation, cols []int) error) error {
+	return q.keysOf(ctx, relCol, schemaCol, nameCol, func(item) bool { return true }, f)
+}
+
+// keysOf is keys for the tables that may be wanted, by what is known of them before they load.
+func (q *query) keysOf(ctx context.Context, relCol, schemaCol, nameCol string, wanted func(item) bool, f func(it item, r *Relation, cols []int) error) error {
 	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
-		if it.def != nil || it.entry.View {
+		if it.def != nil || it.entry.View || !wanted(it) {
 			return nil
 		}
 		r, err := q.load(ctx, it)
@@ -243,7 +248,8 @@ func (q *query) keys(ctx context.Context, relCol, schemaCol, nameCol string, f f
 }
 
 func pgIndex(ctx context.Context, q *query) error {
-	return q.keys(ctx, "indrelid", "", "", func(it item, _ *Relation, cols []int) error {
+	wanted := func(it item) bool { return q.may("indexrelid", it.key) && q.may("indisprimary", true) }
+	return q.keysOf(ctx, "indrelid", "", "", wanted, func(it item, _ *Relation, cols []int) error {
 		zero := make([]int, len(cols))
 		return q.row("indexrelid", it.key, "indrelid", it.oid, "indnatts", len(cols), "indnkeyatts", len(cols),
 			"indisunique", true, "indnullsnotdistinct", false, "indisprimary", true, "indisexclusion", false,
@@ -253,7 +259,12 @@ func pgIndex(ctx context.Context, q *query) error {
 }
 
 func pgConstraint(ctx context.Context, q *query) error {
-	return q.keys(ctx, "conrelid", "", "", func(it item, _ *Relation, cols []int) error {
+	// What is asked of foreign keys, checks and domains loads no table.
+	wanted := func(it item) bool {
+		return q.may("contype", "p") && q.may("contypid", 0) && q.may("confrelid", 0) && q.may("conindid", it.key) &&
+			q.may("conname", keyName(it)) && q.may("oid", constraintOID(q.host.Database(), it))
+	}
+	return q.keysOf(ctx, "conrelid", "", "", wanted, func(it item, _ *Relation, cols []int) error {
 		return q.row("oid", constraintOID(q.host.Database(), it), "conname", keyName(it),
 			"connamespace", SchemaOID(q.host.Database(), it.schema), "contype", "p", "condeferrable", false, "condeferred", false,
 			"convalidated", true, "conrelid", it.oid, "contypid", 0, "conindid", it.key, "conparentid", 0,
