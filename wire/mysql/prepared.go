@@ -88,7 +88,7 @@ func (c *conn) newStatement(p *piece) (_ *statement, err error) {
 		return nil, err
 	}
 	s := &statement{text: p.text}
-	held := engine.StatementCost(p.text)
+	held := 4096 + 8*int64(len(p.text)) // the text, its tree and its plan
 	if err := c.sess.Hold(held); err != nil {
 		return nil, err
 	}
