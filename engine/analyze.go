@@ -21,6 +21,7 @@ func (s *Session) scanEnv(c *eval.Ctx, acct *exec.Account) scan.Env {
 			return &own
 		},
 		Mem:       acct,
+		Windows:   s.engine.cfg.MemoryLimit / 16 / int64(s.workers()),
 		BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		NoPruning: !s.settings.bool("lhsql.pruning"),
 	}

@@ -52,5 +52,12 @@ func quotedList(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-// MemoryUsed is what queries have reserved at the moment.
-func (e *Engine) MemoryUsed() int64 { return e.account.Used() }
+// MemoryUsed is what statements under way have reserved at the moment; what sessions keep for their
+// clients is not counted.
+func (e *Engine) MemoryUsed() int64 {
+	n := e.account.Used()
+	for _, s := range e.activeSessions() {
+		n -= s.texts.Used()
+	}
+	return n
+}

@@ -99,3 +99,6 @@ func parseCost(text string) int64 {
 	}
 	return int64(len(text))*parseByte + tokens*parseToken
 }
+
+// StatementCost is about what a prepared statement holds: its text, its tree and its plan.
+func StatementCost(text string) int64 { return 4096 + 8*int64(len(text)) }

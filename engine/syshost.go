@@ -38,6 +38,7 @@ func (h *host) Databases() []string  { return h.s.engine.order }
 func (h *host) User() string         { return h.s.opts.User }
 func (h *host) Names() *syscat.Names { return &h.names }
 func (h *host) Started() time.Time   { return h.s.engine.started }
+func (h *host) TempBytes() int64     { return h.s.engine.account.SpilledBytes() }
 
 // Users are those of the sessions that are connected: the server's own list of users belongs to
 // the wire and holds verifiers.

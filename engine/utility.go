@@ -20,6 +20,7 @@ type preparedSQL struct {
 	text    string
 	at      time.Time
 	fromSQL bool
+	held    int64 // of the session's memory
 }
 
 // Prepared finds a named statement and its text; nil if there is none.
@@ -30,13 +31,31 @@ func (s *Session) Prepared(name string) (*Stmt, string) {
 	return nil, ""
 }
 
-// KeepPrepared names a statement that the wire's protocol prepared.
-func (s *Session) KeepPrepared(name, text string, st *Stmt) {
-	s.prepared[name] = &preparedSQL{stmt: st, text: text, at: time.Now()}
+// KeepPrepared names a statement that the wire's protocol prepared; it fails with 53200 where
+// the server has no memory for it.
+func (s *Session) KeepPrepared(name, text string, st *Stmt) error {
+	held := StatementCost(text)
+	if err := s.Hold(held); err != nil {
+		return err
+	}
+	s.prepared[name] = &preparedSQL{stmt: st, text: text, at: time.Now(), held: held}
+	return nil
 }
 
 // ForgetPrepared is the protocol's DEALLOCATE: no error when there is none.
-func (s *Session) ForgetPrepared(name string) { delete(s.prepared, name) }
+func (s *Session) ForgetPrepared(name string) {
+	if p := s.prepared[name]; p != nil {
+		s.Drop(p.held)
+		delete(s.prepared, name)
+	}
+}
+
+// forgetAllPrepared drops every prepared statement.
+func (s *Session) forgetAllPrepared() {
+	for name := range s.prepared {
+		s.ForgetPrepared(name)
+	}
+}
 
 func (s *Session) preparedSQL(name string) (*preparedSQL, error) {
 	p := s.prepared[name]
@@ -63,7 +82,11 @@ func (s *Session) prepareSQL(ctx context.Context, n *ast.Prepare) error {
 	if err != nil {
 		return err
 	}
-	s.prepared[n.Name] = &preparedSQL{stmt: st, text: text, at: time.Now(), fromSQL: true}
+	held := StatementCost(text)
+	if err := s.Hold(held); err != nil {
+		return err
+	}
+	s.prepared[n.Name] = &preparedSQL{stmt: st, text: text, at: time.Now(), fromSQL: true, held: held}
 	return nil
 }
 
@@ -93,13 +116,13 @@ func (s *Session) executeSQL(ctx context.Context, n *ast.Execute, b *bind.Bound,
 
 func (s *Session) deallocate(n *ast.Deallocate) (string, error) {
 	if n.Name == "" {
-		s.prepared = map[string]*preparedSQL{}
+		s.forgetAllPrepared()
 		return "DEALLOCATE ALL", nil
 	}
 	if _, err := s.preparedSQL(n.Name); err != nil {
 		return "", err
 	}
-	delete(s.prepared, n.Name)
+	s.ForgetPrepared(n.Name)
 	return "DEALLOCATE", nil
 }
 
@@ -251,7 +274,7 @@ func (s *Session) discard(n *ast.Discard) (string, error) {
 			return "", sqlerr.New(sqlerr.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
 		}
 		s.closeCursors(false)
-		s.prepared = map[string]*preparedSQL{}
+		s.forgetAllPrepared()
 		s.settings.resetAll()
 	}
 	if what == "ALL" || strings.HasPrefix(what, "TEMP") {

@@ -37,6 +37,8 @@ type Env struct {
 	NewCtx func(context.Context) *eval.Ctx
 	// Mem is charged for buffers, deletes and dictionaries; nil: a limit of defaultMemory.
 	Mem Memory
+	// Windows is about how many bytes of files one source has in memory at a time; 0: no matter.
+	Windows int64
 	// BatchRows is the usual length of a batch; 0: vec.BatchRows.
 	BatchRows int
 	// NoPruning reads everything and tests every row; answers must not change.

@@ -74,6 +74,7 @@ func (r *source) Next(ctx context.Context) (*vec.Batch, error) {
 	if r.ctx == nil {
 		r.ctx = r.s.env.NewCtx(ctx)
 		r.reader = parquet.NewReader(r.s.env.Mem, &r.s.io)
+		r.reader.Share(r.s.env.Windows, len(r.s.slots))
 	}
 	for !r.closed {
 		if err := ctx.Err(); err != nil {

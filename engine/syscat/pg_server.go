@@ -124,15 +124,21 @@ func pgStatActivity(ctx context.Context, q *query) error {
 	return nil
 }
 
+// pgStatDatabase counts temporary files, which are the server's and no database's, with the
+// session's own.
 func pgStatDatabase(ctx context.Context, q *query) error {
 	for _, n := range q.host.Databases() {
+		temp := int64(0)
+		if n == q.host.Database() {
+			temp = q.host.TempBytes()
+		}
 		backends := 0
 		for _, s := range q.host.Sessions() {
 			if s.Database == n {
 				backends++
 			}
 		}
-		if err := q.row("datid", DatabaseOID(n), "datname", n, "numbackends", backends, "stats_reset", q.host.Started()); err != nil {
+		if err := q.row("datid", DatabaseOID(n), "datname", n, "numbackends", backends, "temp_bytes", temp, "stats_reset", q.host.Started()); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,8 @@ type Host interface {
 	Prepared() []Prepared
 	Cursors() []Cursor
 	Started() time.Time
+	// TempBytes is what statements have written to temporary files since the start.
+	TempBytes() int64
 	// Names holds what this package has enumerated for the Host; it lives as long as what the
 	// Host itself caches. The zero value is ready.
 	Names() *Names

@@ -82,7 +82,7 @@ func (l *leaf) firstWant(rows []RowRange) want {
 		p := l.index.Pages[max(last, 0)]
 		end = p.Off + p.Size
 	}
-	return want{l, off, min(end, off+windowBytes)}
+	return want{l, off, min(end, off+int64(l.r.window))}
 }
 
 func mergeWants(wants []want) []fetchGroup {

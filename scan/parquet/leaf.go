@@ -22,6 +22,8 @@ type Reader struct {
 	Pages *PageCache
 	File  string
 	lent  [][]byte
+
+	window int // how much of a chunk is read at once
 }
 
 // NewReader makes a Reader that charges mem and counts into stats.
@@ -29,7 +31,14 @@ func NewReader(mem Memory, stats *IOStats) *Reader {
 	if stats == nil {
 		stats = &IOStats{}
 	}
-	return &Reader{Stats: stats, budget: NewBudget(mem)}
+	return &Reader{Stats: stats, budget: NewBudget(mem), window: windowBytes}
+}
+
+// Share says how many bytes the windows of n columns shall take together; 0: no matter.
+func (r *Reader) Share(bytes int64, n int) {
+	if bytes > 0 && n > 0 {
+		r.window = int(max(minWindow, min(windowBytes, bytes/int64(n))))
+	}
 }
 
 // Close gives back all memory; columns of r must not be used any more.
@@ -84,7 +93,7 @@ func (l *leaf) open(file ReaderAt, g *RowGroup, index *OffsetIndex) error {
 		return corrupt("column %q has %d values in %d rows", l.node.Name, c.Values, g.Rows)
 	}
 	l.file, l.chunk, l.rows, l.index = file, c, g.Rows, index
-	l.win.f, l.win.budget, l.win.stats = file, l.r.budget, l.r.Stats
+	l.win.f, l.win.budget, l.win.stats, l.win.size = file, l.r.budget, l.r.Stats, l.r.window
 	l.win.reset(file, c.End())
 	l.pos, l.pageNo, l.seen, l.peeked, l.left = c.Start(), 0, 0, false, 0
 	l.dict, l.dictLen, l.cur = nil, 0, nil

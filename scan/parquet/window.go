@@ -5,8 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// windowBytes is how much of a chunk is read at once; smaller chunks are read whole.
-const windowBytes = 4 << 20
+// windowBytes is how much of a chunk is read at once; smaller chunks are read whole. Where
+// memory is short it is less, down to minWindow.
+const (
+	windowBytes = 4 << 20
+	minWindow   = 128 << 10
+)
 
 // window reads one chunk's bytes forward through a buffer.
 type window struct {
@@ -16,6 +20,7 @@ type window struct {
 	buf    []byte // file bytes from start on
 	start  int64
 	end    int64 // of the chunk
+	size   int   // of what is read at once
 	own    []byte
 }
 
@@ -46,7 +51,7 @@ func (w *window) bytes(ctx context.Context, off int64, n int) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	want := int(min(w.end-off, max(windowBytes, int64(n))))
+	want := int(min(w.end-off, max(int64(w.size), int64(n))))
 	var err error
 	if w.own, err = grow(w.budget, w.own, want, 0); err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ type conn struct {
 	sess   *engine.Session
 
 	unnamed  *prepared // the unnamed statement; named ones are the session's
+	frames   *frames   // what be reads
+	held     int64     // of the session's memory, for the message being served
 	portals  map[string]*portal
 	reported map[string]string // ParameterStatus values the client has
 	stmtText string            // the text that error positions count in
@@ -103,7 +105,8 @@ func (c *conn) serve() {
 	c.sess.OnPortal(c.sqlPortal)
 	defer c.closePortals()
 	defer c.r.close()
-	c.be = pgproto3.NewBackend(c.r, nil)
+	c.frames = &frames{r: c.r, most: c.srv.cfg.MaxMessage, admit: c.holdMessage}
+	c.be = pgproto3.NewBackend(c.frames, nil)
 	c.be.SetMaxBodyLen(c.srv.cfg.MaxMessage)
 	c.ready()
 	c.loop()
@@ -143,6 +146,10 @@ func (c *conn) loop() {
 		if c.sess.Terminated() {
 			c.fatal(errShutdown)
 			return
+		}
+		if r, ok := c.frames.passed(); ok {
+			c.refuse(r)
+			continue
 		}
 		if done := c.message(msg); done {
 			c.w.flush()

@@ -111,6 +111,9 @@ func (s *copySource) more() (bool, error) {
 		if err != nil {
 			return false, sqlerr.New(sqlerr.ConnectionException, "connection lost during COPY")
 		}
+		if r, ok := s.c.frames.passed(); ok {
+			return false, r.err
+		}
 		switch m := msg.(type) {
 		case *pgproto3.CopyData:
 			s.buf = append(s.buf, m.Data...)

@@ -14,6 +14,7 @@ import (
 type prepared struct {
 	text string
 	stmt *engine.Stmt
+	held int64 // of the session's memory, for the unnamed statement
 }
 
 // portal is a bound statement, perhaps with rows in flight.
@@ -27,11 +28,15 @@ type portal struct {
 	row     int        // next row of batch
 	sent    int64      // rows that earlier Executes sent
 	ended   bool       // all rows sent
+	held    int64      // of the session's memory, for args
 }
 
 func (c *conn) parse(m *pgproto3.Parse) error {
 	c.stmtText = m.Query
 	if m.Name == "" {
+		if c.unnamed != nil {
+			c.sess.Drop(c.unnamed.held)
+		}
 		c.unnamed = nil
 	} else if st, _ := c.sess.Prepared(m.Name); st != nil {
 		return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement %q already exists", m.Name)
@@ -64,10 +69,16 @@ func (c *conn) parse(m *pgproto3.Parse) error {
 	if err != nil {
 		return shifted(err, one.Offset)
 	}
-	if m.Name == "" {
-		c.unnamed = &prepared{text: m.Query, stmt: st}
+	if m.Name != "" {
+		if err := c.sess.KeepPrepared(m.Name, m.Query, st); err != nil {
+			return err
+		}
 	} else {
-		c.sess.KeepPrepared(m.Name, m.Query, st)
+		held := engine.StatementCost(m.Query)
+		if err := c.sess.Hold(held); err != nil {
+			return err
+		}
+		c.unnamed = &prepared{text: m.Query, stmt: st, held: held}
 	}
 	c.w.begin('1')
 	c.w.end()
@@ -108,7 +119,14 @@ func (c *conn) bind(m *pgproto3.Bind) error {
 		return err
 	}
 	c.closePortal(m.DestinationPortal)
-	c.portals[m.DestinationPortal] = &portal{p: p, args: args, formats: formats}
+	held := int64(0)
+	for _, v := range m.Parameters {
+		held += int64(len(v))
+	}
+	if err := c.sess.Hold(held); err != nil {
+		return err
+	}
+	c.portals[m.DestinationPortal] = &portal{p: p, args: args, formats: formats, held: held}
 	c.w.begin('2')
 	c.w.end()
 	return nil
@@ -302,6 +320,7 @@ func (c *conn) close(m *pgproto3.Close) {
 func (c *conn) closePortal(name string) {
 	if p := c.portals[name]; p != nil {
 		delete(c.portals, name)
+		c.sess.Drop(p.held)
 		if p.res != nil {
 			p.res.Close()
 		}
