@@ -387,6 +387,11 @@ func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bou
 		spec.DefaultNamespace = path[1]
 	}
 	spec.Properties = map[string]string{"lhsql.search-path": strings.Join(s.existingPath(), ",")}
+	if s.mysql() {
+		spec.Representations = map[string]string{"mysql": n.SQL}
+		_, spec.DefaultNamespace = s.databaseOf(ctx, s.current)
+		spec.Properties = nil
+	}
 	_, err = s.catalogOf(name.Catalog).CreateView(ctx, name, spec, n.Replace)
 	s.moved(name, nil)
 	return definitionError(err)

@@ -24,3 +24,24 @@ func (e *Engine) dialectFor(name string) (*dialect, error) {
 	}
 	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "there is no SQL dialect %q", name)
 }
+
+// viewDialect gives what reads the text of a view that was made in the named dialect.
+func viewDialect(name string) (func(string) ([]ast.Parsed, error), *bind.Dialect) {
+	if name == "mysql" {
+		return mysql.Parse, bind.MySQL
+	}
+	return pg.Parse, bind.PostgreSQL
+}
+
+// dialectOfView tells MySQL's views, which have a text of that dialect only.
+func dialectOfView(texts map[string]string) string {
+	for _, d := range []string{"lhsql", "postgres", "postgresql", "duckdb", "trino", "spark"} {
+		if _, ok := texts[d]; ok {
+			return ""
+		}
+	}
+	if _, ok := texts["mysql"]; ok {
+		return "mysql"
+	}
+	return ""
+}

@@ -14,7 +14,7 @@ import (
 
 // bindEnv is what binding may ask of this session. args nil: at Prepare.
 func (s *Session) bindEnv(ctx context.Context, args []types.Datum) *bind.Env {
-	return &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse}
+	return &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.opts.Variable, ViewDialect: viewDialect}
 }
 
 // relations finds what a name stands for; it implements bind.Catalog.
@@ -130,7 +130,7 @@ func (r relations) view(ctx context.Context, ref bind.TableRef, n lake.Name) (*b
 		return nil, err
 	}
 	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: r.s.oidOf(n),
-		Kind: "view", View: &bind.View{SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v)}}, nil
+		Kind: "view", View: &bind.View{SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v), Dialect: dialectOfView(v.Representations)}}, nil
 }
 
 func viewPath(v *lake.View) []string {

@@ -32,6 +32,7 @@ func init() {
 		imm("mysql:key_ai_ci_pad", sig(types.Text), tBytea, ai.kernel(true)).total(),
 		imm("mysql:key_as_ci_pad", sig(types.Text), tBytea, as.kernel(true)).total(),
 		imm("mysql:key_bin_pad", sig(types.Text), tBytea, Fn1(func(s []byte) []byte { return bytes.TrimRight(s, " ") })).total(),
+		imm("mysql:collate", sig(types.Text, types.Text), tText, Fn2(func(s, _ []byte) []byte { return s })).total(),
 		imm("mysql:min", sig(types.Bytea), tBytea, &AggImpl{IgnoresDuplicates: true,
 			New: func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call.Args[0], -1), nil }}),
 		imm("mysql:max", sig(types.Bytea), tBytea, &AggImpl{IgnoresDuplicates: true,

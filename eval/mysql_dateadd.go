@@ -161,7 +161,7 @@ func addTimeUnit(us int64, n, unit string, sign int64) types.Datum {
 
 // addTimeText is ADDTIME of a text: a time or a datetime.
 func addTimeText(s string, us int64) types.Datum {
-	if t, _, ok := dateText(s); ok && len(strings.TrimSpace(s)) > 8 {
+	if t, _, ok := dateText(s); ok && IsDatetimeText(s) {
 		r := datetimeDatum(t + us)
 		if r.IsNull() {
 			return r

@@ -444,12 +444,34 @@ func numberDatetime(d types.Decimal) types.Datum {
 	return types.NewInt(t + decimalMicros(frac))
 }
 
+// IsDatetimeText tells a date or datetime from a time: two signs between digits before the space,
+// or fourteen digits.
+func IsDatetimeText(s string) bool {
+	s = strings.TrimSpace(s)
+	day, clock, both := strings.Cut(s, " ")
+	if !both {
+		day, clock, both = strings.Cut(s, "T")
+	}
+	signs, digits := 0, 0
+	for i := 0; i < len(day); i++ {
+		if isDigit(day[i]) {
+			digits++
+		} else if i > 0 {
+			signs++
+		}
+	}
+	if signs == 0 && digits >= 14 {
+		return true
+	}
+	return signs == 2 && (both && clock != "" || strings.Count(day, "-") == 2 && day[0] != '-')
+}
+
 // textTime reads [-][d ]hh:mm:ss[.f], hh:mm, hhmmss, or the time of a datetime.
 func textTime(s string) types.Datum {
 	s = strings.TrimSpace(s)
 	neg := strings.HasPrefix(s, "-")
 	u := strings.TrimPrefix(s, "-")
-	if len(u) > 8 && (u[4] == '-' || u[2] == '-' && strings.Contains(u, " ")) || len(u) >= 14 && strings.IndexAny(u[:12], ": .") < 0 {
+	if IsDatetimeText(s) {
 		if t, _, ok := dateText(s); ok {
 			return timeDatum(microOfDay(t))
 		}

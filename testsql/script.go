@@ -15,6 +15,8 @@
 //	                     it is seen: what differs from run to run, like a snapshot's id
 //	at INSTANT           commits of the steps below happen at the instant (RFC 3339)
 //	session NAME         the steps below run in the session of that name
+//	dialect mysql        the steps below, and the sessions that they open, speak MySQL's dialect
+//	use DATABASE         the session's database (MySQL's USE is its wire's)
 //	require WORD         skip the script where WORD is missing: golden
 //	shapes               run the whole script once for each table shape: format version 2 and 3,
 //	                     copy-on-write and merge-on-read; {shape} stands for the table
@@ -82,7 +84,7 @@ func readScript(path string) (*script, error) {
 		st := step{verb: w[0], args: w[1:], line: n, head: head}
 		head = nil
 		switch st.verb {
-		case "session", "require", "shapes", "at":
+		case "session", "require", "shapes", "at", "dialect", "use":
 		case "exec", "returning", "query", "error", "plan", "setup", "let":
 			if err := st.read(next); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, st.line, err)

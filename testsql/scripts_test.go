@@ -98,7 +98,11 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 	vars := strings.NewReplacer("{golden}", goldenDir(), "{dir}", dir, "{shape}", shape)
 	lets := map[string]string{} // value → {name}
 	sessions := map[string]*engine.Session{}
-	current := open(t, eng, sessions, "main")
+	dialect := ""
+	var current *engine.Session
+	if len(s.steps) == 0 || s.steps[0].verb != "dialect" {
+		current = open(t, eng, sessions, "main", dialect)
+	}
 	for i := range s.steps {
 		if t.Failed() && shape != "" && !*rewrite {
 			t.Logf("with %s", shape)
@@ -107,7 +111,16 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 		st := &s.steps[i]
 		switch st.verb {
 		case "session":
-			current = open(t, eng, sessions, st.args[0])
+			current = open(t, eng, sessions, st.args[0], dialect)
+			continue
+		case "dialect":
+			dialect = st.args[0]
+			current = open(t, eng, sessions, "main "+dialect, dialect)
+			continue
+		case "use":
+			if err := current.Use(ctx, st.args[0]); err != nil {
+				t.Fatalf("%s:%d: %v", path, st.line, err)
+			}
 			continue
 		case "require":
 			if st.args[0] == "golden" && goldenDir() == "" {
@@ -195,12 +208,12 @@ func inModes(t *testing.T, path string, st *step, s *engine.Session, sql, want s
 	}
 }
 
-func open(t *testing.T, eng *engine.Engine, sessions map[string]*engine.Session, name string) *engine.Session {
+func open(t *testing.T, eng *engine.Engine, sessions map[string]*engine.Session, name, dialect string) *engine.Session {
 	t.Helper()
 	if s := sessions[name]; s != nil {
 		return s
 	}
-	s, err := eng.NewSession(context.Background(), engine.SessionOptions{User: "tester", Database: "lake"})
+	s, err := eng.NewSession(context.Background(), engine.SessionOptions{User: "tester", Database: "lake", Dialect: dialect})
 	if err != nil {
 		t.Fatal(err)
 	}

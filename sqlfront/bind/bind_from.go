@@ -261,7 +261,11 @@ func (b *binder) view(rel *Relation, pos int) plan.Node {
 	if b.env.Parse == nil {
 		b.fail(sqlerr.FeatureNotSupported, pos, "views cannot be read here")
 	}
-	parsed, err := b.env.Parse(rel.View.SQL)
+	parse, dialect := b.env.Parse, b.d
+	if b.env.ViewDialect != nil {
+		parse, dialect = b.env.ViewDialect(rel.View.Dialect)
+	}
+	parsed, err := parse(rel.View.SQL)
 	if err == nil && len(parsed) != 1 {
 		err = sqlerr.New(sqlerr.DataCorrupted, "the text of view \"%s\" is not one query", rel.Name)
 	}
@@ -288,7 +292,10 @@ func (b *binder) view(rel *Relation, pos int) plan.Node {
 	b.viewStack = append(b.viewStack, name)
 	b.viewPaths = append(b.viewPaths, rel.View.SearchPath)
 	b.inView++
+	outer := b.d
+	b.d = dialect
 	n, outs := b.subplan(q, nil)
+	b.d = outer
 	b.inView--
 	b.viewPaths = b.viewPaths[:len(b.viewPaths)-1]
 	b.viewStack = b.viewStack[:len(b.viewStack)-1]

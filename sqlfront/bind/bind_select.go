@@ -77,7 +77,7 @@ func (b *binder) selectQuery(q *ast.Query, sel *ast.Select, lv *level) query {
 	if sel.Having != nil {
 		lv.kind = inHaving
 		s.having = b.condition(lv, sel.Having, "HAVING")
-		s.grouped = true
+		s.grouped = !b.d.HavingFilters
 	}
 	lv.kind = inOrderBy
 	for _, o := range q.OrderBy {

@@ -179,7 +179,11 @@ func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
 	}
 	base := b.query(op.Left, inner, true)
 	for i, o := range base.outputs() {
-		if t := looseType(o.typ); !t.Equal(o.typ) {
+		t := looseType(o.typ)
+		if b.d.RecursiveType != nil {
+			t = b.d.RecursiveType(t)
+		}
+		if !t.Equal(o.typ) {
 			base.coerce(i, t, plan.Implicit)
 		}
 	}
@@ -196,7 +200,7 @@ func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
 		want := e.outs[i].typ
 		t, err := b.d.CommonType("UNION", []types.Type{want, o.typ})
 		b.check(err, o.pos)
-		if looseType(t).Kind != want.Kind {
+		if looseType(t).Kind != want.Kind && b.d.RecursiveType == nil {
 			b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
 				c.Name, i+1, typeName(want), typeName(t)).
 				WithHint("Cast the output of the non-recursive term to the correct type.").At(e.outs[i].pos))

@@ -28,6 +28,8 @@ func (s *selectState) build() plan.Node {
 	n = s.projectSets(n, func(c *setCall) bool { return below[c] })
 	if grouped {
 		n = s.aggregate(n)
+	} else if s.having != nil {
+		n = &plan.Filter{Input: n, Pred: s.having}
 	}
 	for i := range s.windows {
 		if s.windows[i].first {

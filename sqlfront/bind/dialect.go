@@ -55,6 +55,11 @@ type Dialect struct {
 	// AliasesInExpr: GROUP BY, HAVING and ORDER BY find the select list's names inside of
 	// expressions too; ConstantOrder: a constant there that is no position sorts nothing.
 	AliasesInExpr, ConstantOrder bool
+	// HavingFilters: HAVING without groups and aggregates filters rows.
+	HavingFilters bool
+	// RecursiveType is what a recursive query's column is when its first term gives t, and other
+	// terms convert to; nil: their types must agree.
+	RecursiveType func(t types.Type) types.Type
 	// LooseGroups tells whether a column that is neither grouped nor aggregated stands for any of
 	// its group's values.
 	LooseGroups func(b *binder) bool

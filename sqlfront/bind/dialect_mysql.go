@@ -39,6 +39,8 @@ var MySQL = &Dialect{
 	Output:          mysqlOutput,
 	AliasesInExpr:   true,
 	ConstantOrder:   true,
+	HavingFilters:   true,
+	RecursiveType:   mysqlRecursiveType,
 	LooseGroups:     func(b *binder) bool { return b.my().looseGroups },
 }
 
@@ -49,7 +51,6 @@ type mysqlState struct {
 	divScale    int    // div_precision_increment
 	concatMax   int64  // group_concat_max_len
 	weekMode    int64  // default_week_format
-	explicit    map[plan.Expr]string
 	ofColumn    map[plan.ColID]string
 	scales      map[plan.ColID]int // digits after the point of numerics without a fixed scale
 }
@@ -59,7 +60,7 @@ func (b *binder) my() *mysqlState {
 		return b.mysql
 	}
 	m := &mysqlState{collation: "utf8mb4_0900_ai_ci", divScale: 4, concatMax: 1 << 20,
-		explicit: map[plan.Expr]string{}, ofColumn: map[plan.ColID]string{}, scales: map[plan.ColID]int{}}
+		ofColumn: map[plan.ColID]string{}, scales: map[plan.ColID]int{}}
 	b.mysql = m
 	if s, ok := b.sessionText("collation_connection"); ok && s != "" {
 		m.collation = strings.ToLower(s)
@@ -279,16 +280,12 @@ func commonDecimal(a, c types.Type) types.Type {
 // collationOf is the collation that e carries: COLLATE's, found through the expressions that
 // hand a text on; "" the session's.
 func (b *binder) collationOf(e plan.Expr) string {
-	m := b.my()
-	if c, ok := m.explicit[e]; ok {
-		return c
-	}
 	switch x := e.(type) {
 	case *plan.Col:
-		return m.ofColumn[x.ID]
+		return b.my().ofColumn[x.ID]
 	case *plan.Call, *plan.Case, *plan.Coalesce, *plan.Cast:
-		if len(m.explicit) == 0 && len(m.ofColumn) == 0 {
-			return ""
+		if _, name := collated(e); name != "" {
+			return name
 		}
 		for _, k := range plan.Children(x) {
 			if classOf(k.Type()) == isText {
@@ -331,7 +328,7 @@ func keyFunction(collation string) string {
 	case collation == "binary", collation == "utf8mb4_0900_as_cs":
 		return ""
 	case strings.HasSuffix(collation, "_bin"):
-		if pad != "" && collation != "utf8mb4_bin" {
+		if pad != "" {
 			return "mysql:key_bin_pad"
 		}
 		return ""
@@ -360,7 +357,16 @@ func (b *binder) collationIn(list ...plan.Expr) string {
 	return b.my().collation
 }
 
+// collated opens what COLLATE made.
+func collated(e plan.Expr) (plan.Expr, string) {
+	if c, ok := e.(*plan.Call); ok && c.Func.Name == "mysql:collate" {
+		return c.Args[0], c.Args[1].(*plan.Const).Value.Str()
+	}
+	return e, ""
+}
+
 func (b *binder) keyIn(x plan.Expr, collation string) plan.Expr {
+	x, _ = collated(x)
 	f := keyFunction(collation)
 	if f == "" {
 		return x
@@ -383,17 +389,16 @@ func mysqlCollate(b *binder, x plan.Expr, e *ast.Collate) plan.Expr {
 	if !known || !strings.HasSuffix(name, "_ci") && !strings.HasSuffix(name, "_bin") && !strings.HasSuffix(name, "_cs") {
 		b.fail(sqlerr.UndefinedObject, e.Name.Pos, "Unknown collation: '%s'", name)
 	}
-	x = b.asText(x)
-	switch y := x.(type) {
-	case *plan.Col:
-		d := *y
-		x = b.mark(&d, b.posOf(y))
-	case *plan.Param:
-		d := *y
-		x = b.mark(&d, b.posOf(y))
+	x, _ = collated(b.asText(x))
+	return b.evalCall("mysql:collate", b.posOf(x), x, textConst(name))
+}
+
+// mysqlRecursiveType leaves room for what a recursive query counts.
+func mysqlRecursiveType(t types.Type) types.Type {
+	if c := classOf(t); c == isInt || c == isBool {
+		return types.T(types.Int8)
 	}
-	b.my().explicit[x] = name
-	return x
+	return t
 }
 
 // ---- numerics without a fixed scale ----

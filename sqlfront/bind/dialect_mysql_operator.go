@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -25,8 +27,12 @@ func mysqlUnary(b *binder, op string, x plan.Expr, pos int) plan.Expr {
 func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
-		l, r = b.mysqlComparands(l, r)
-		return b.plainOperator(op, l, r, pos)
+		x, y := b.mysqlComparands(l, r)
+		cond := b.plainOperator(op, x, y, pos)
+		if op == "=" {
+			return b.paddedRange(l, r, cond, pos)
+		}
+		return cond
 	case "+", "-", "*":
 		return b.arithmetic(op, l, r, pos)
 	case "/":
@@ -54,6 +60,31 @@ func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 		return b.evalCall("mysql:bit_"+name, pos, b.asBits(l), b.asBits(r))
 	}
 	return nil
+}
+
+// paddedRange adds to an equality of texts that disregards spaces at the end the range of texts
+// that it lies in, by which files are pruned:
+//
+//	s = 'ab' COLLATE utf8mb4_bin   →   s >= 'ab' AND s < 'ab!' AND key(s) = key('ab')
+func (b *binder) paddedRange(l, r, cond plan.Expr, pos int) plan.Expr {
+	if classOf(l.Type()) != isText || classOf(r.Type()) != isText || keyFunction(b.collationIn(l, r)) != "mysql:key_bin_pad" {
+		return cond
+	}
+	l, _ = collated(l)
+	r, _ = collated(r)
+	c, ok := r.(*plan.Const)
+	if !ok {
+		if c, ok = l.(*plan.Const); !ok {
+			return cond
+		}
+		l = r
+	}
+	if c.Value.IsNull() {
+		return cond
+	}
+	s := strings.TrimRight(c.Value.Str(), " ")
+	// '!' is what follows the space.
+	return plan.AndOf(b.plainOperator(">=", l, textConst(s), pos), b.plainOperator("<", l, textConst(s+"!"), pos), cond)
 }
 
 // asBits makes what bit operators take: an integer that may be up to 2^64 - 1.
@@ -107,7 +138,7 @@ func (b *binder) mysqlComparands(l, r plan.Expr) (plan.Expr, plan.Expr) {
 	case x == isBool && y == isBool:
 		return l, r
 	case x.number() && y.number():
-		return b.asNumberKeep(l), b.asNumberKeep(r)
+		return mysqlOutput(b, b.asNumberKeep(l)), mysqlOutput(b, b.asNumberKeep(r))
 	case x == isBytes && y == isText:
 		return l, b.asBytes(r)
 	case x == isText && y == isBytes:

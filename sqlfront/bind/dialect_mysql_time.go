@@ -76,8 +76,7 @@ func (f *mysqlForm) timeDiff() plan.Expr {
 	stamp := func(x plan.Expr) bool {
 		k := classOf(x.Type())
 		if c, ok := x.(*plan.Const); ok && k == isText {
-			s := c.Value.Str()
-			return len(s) > 10 && s[4] == '-'
+			return eval.IsDatetimeText(c.Value.Str())
 		}
 		return k == isDatetime || k == isDate
 	}

@@ -27,6 +27,8 @@ type Env struct {
 	Variable func(scope, name string) (types.Datum, types.Type, bool)
 	// Parse reads a view's text. nil: views cannot be read.
 	Parse func(sql string) ([]ast.Parsed, error)
+	// ViewDialect gives the parser and dialect of a view's text by View.Dialect; nil: the session's.
+	ViewDialect func(name string) (func(sql string) ([]ast.Parsed, error), *Dialect)
 	// MaxViewDepth bounds views over views; 0 means 64.
 	MaxViewDepth int
 }
@@ -83,6 +85,7 @@ type View struct {
 	SQL        string
 	Columns    []string // names, nil: the query's
 	SearchPath []string // at its creation
+	Dialect    string   // "mysql", else PostgreSQL's
 }
 
 // When is a time-travel clause with its operands evaluated. The zero When is the session's

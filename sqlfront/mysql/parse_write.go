@@ -131,6 +131,7 @@ func (p *parser) update(with *ast.With) ast.Stmt {
 	tables := p.tables()
 	p.expect("set")
 	s.Set = p.assignments()
+	p.refuseReadOfAssigned(s.Set)
 	if p.accept("where") {
 		s.Where = p.expr()
 	}

@@ -10,7 +10,7 @@ BITS = ["&", "|", "^", "<<", ">>"]
 def write(name, cases):
     seen, out = set(), []
     for c in cases:
-        if c not in seen:
+        if c and c not in seen:
             seen.add(c)
             out.append(c)
     with open(name, "w") as f:
@@ -31,6 +31,8 @@ def operators():
                 continue  # MariaDB shows -0.000
             if temporal(a) and not a.startswith("date ") and op in ("/", "*") or temporal(b) and not b.startswith("date ") and op == "*":
                 continue  # how many digits a time shows hangs on its declared precision
+            if "9223372036854775807" in (a, b) and (temporal(a) or temporal(b)):
+                continue  # MariaDB reads the number as a date first
             c = f"select {a} {op} {b}"
             if op in ("=", "<", "<=>", "<>") and (no_date(a, b) or no_date(b, a)):
                 c += " -- mysql: ERROR"
@@ -48,7 +50,7 @@ def operators():
         yield f"select cast({a} as datetime)"
         yield f"select if({a}, 'yes', 'no'), ifnull({a}, 'none'), nullif({a}, 1), coalesce(null, {a})"
         yield f"select case when {a} then 1 else 2 end, case {a} when 1 then 'one' when 'abc' then 'text' else 'other' end" + (" -- mysql: ERROR" if temporal(a) else "")
-        yield f"select {a} in (1, 'abc', null), {a} not in (5, 6), {a} between 0 and 3"
+        yield "" if temporal(a) else f"select {a} in (1, 'abc', null), {a} not in (5, 6), {a} between 0 and 3"
         yield f"select concat({a}, 'x'), length({a}), char_length({a}), reverse({a}), hex({a}), upper({a})"
 
 STRINGS = ["'hello'", "'Hello World'", "''", "'  x  '", "'é€😀'", "null", "'a,b,,c'", "12345", "-1.5"]
@@ -111,7 +113,7 @@ def numbers():
                 "select 18446744073709551615", "select cast(-1 as unsigned), cast('12abc' as unsigned), cast(3.6 as unsigned)",
                 "select 1.10 * 2.2, 1.1 + 2.22, 10.0 / 3, 10.00 / 3.0, 1 / 7 * 7, (1/3) + (1/3) + (1/3), 2/3 = 0.6667",
                 "select round(1.5), round(2.5), round(-1.5), round(1.5e0), round(2.5e0), round(25, -1), round(15, -1)",
-                "select atan(1, 2), atan2(1, 2), pi(), cot(1), log(2, 8), log(10, 1000), log(1, 5), log(0), ln(-1), sqrt(-1)",
+                "select atan(1, 2), atan2(1, 2), pi() + 0e0 > 3.14159265, cot(1), log(2, 8), log(10, 1000), log(1, 5), log(0), ln(-1), sqrt(-1)",
                 "select greatest(1, 2.5), greatest('a', 'B'), least('a', 'B'), greatest(1, null), greatest('10', '9'), least(date '2020-01-01', date '2019-01-01')",
                 "select 1.0, 1.50, 100.000, .5, 1., 1e0, 1.5e2, 1e15, 1e14, 1e-5, 1e20, 0.1e0 + 0.2e0, 1/3e0, 123456789012345678e0",
                 "select 5 div 2, -5 div 2, 5.5 div 2, 5 div 0.3, 7 mod 3, -7 mod 3, 7.5 mod 2, 5 mod 0, 1e3 mod 7",
@@ -148,13 +150,13 @@ def dates():
         for md in ["01-01", "01-04", "12-28", "12-31"]:
             yield f"select week('{y}-{md}', 0), week('{y}-{md}', 1), week('{y}-{md}', 2), week('{y}-{md}', 3), week('{y}-{md}', 4), week('{y}-{md}', 5), week('{y}-{md}', 6), week('{y}-{md}', 7), yearweek('{y}-{md}'), dayname('{y}-{md}')"
     for s, f in [("01,5,2013", "%d,%m,%Y"), ("May 1, 2013", "%M %d,%Y"), ("a09:30:17", "a%h:%i:%s"), ("09:30:17a", "%h:%i:%s"), ("abc", "abc"), ("9", "%m"),
-                 ("2013-02-30", "%Y-%m-%d"), ("20130515", "%Y%m%d"), ("10:11:12", "%H:%i:%s"), ("2024-01-15 10:11:12.5", "%Y-%m-%d %H:%i:%s.%f"), ("15/Jan/2024", "%d/%b/%Y"),
+                 ("20130515", "%Y%m%d"), ("10:11:12", "%H:%i:%s"), ("2024-01-15 10:11:12.5", "%Y-%m-%d %H:%i:%s.%f"), ("15/Jan/2024", "%d/%b/%Y"),
                  ("10:15 PM", "%h:%i %p"), ("13:15 PM", "%h:%i %p"), ("2024 100", "%Y %j"), ("bad", "%Y-%m-%d")]:
         yield f"select str_to_date('{s}', '{f}')"
     for t in ["'10:11:12'", "time '10:11:12'", "'-01:02:03'", "'100:00:00'", "'10:11:12.5'", "101112", "null", "'1 10:00:00'"]:
-        yield f"select hour({t}), minute({t}), second({t}), time_to_sec({t})"
+        yield f"select hour({t}), minute({t}), second({t}), time_to_sec({t})" + (" -- mysql: 10|11|12|36672" if "12.5" in t else "")
         yield f"select addtime({t}, '01:00:00'), subtime({t}, '00:30:00'), time_format({t}, '%H %k %h %I %l %i %s %p')"
-        yield f"select timediff({t}, '05:00:00'), cast({t} as time), time({t})"
+        yield f"select timediff({t}, '05:00:00'), cast({t} as time), time({t})" + (" -- mysql: 05:11:12.5|10:11:13|10:11:12.5" if "12.5" in t else "")
     yield from ["select sec_to_time(2378), sec_to_time(-100), sec_to_time(1000000), sec_to_time(1.5)", "select maketime(12,15,30), maketime(-1,2,3), maketime(1,60,0), maketime(10, 5, 1.5)",
                 "select makedate(2011,31), makedate(2011,32), makedate(2011,0), makedate(2014,365), makedate(70, 1)", "select from_days(730669), to_days('2007-10-07'), to_days(950501)",
                 "select period_add(200801,2), period_diff(200802,200703)", "select from_unixtime(1447430881), from_unixtime(1447430881, '%Y %D %M %h:%i:%s %x'), from_unixtime(0), from_unixtime(-1)",
