@@ -132,14 +132,20 @@ func (c *conn) prepareAs(sql, written string) (*stmt, error) {
 // stmt is a statement of the engine's with what it was parsed from.
 type stmt struct {
 	*engine.Stmt
-	parsed   engine.Parsed
-	assigned []assigned // by @v := x, with the last row's values
-	values   []types.Datum
-	hasRows  bool
+	parsed    engine.Parsed
+	assigned  []assigned // by @v := x, with the last row's values
+	values    []types.Datum
+	hasRows   bool
+	calcFound *piece // SELECT SQL_CALC_FOUND_ROWS
 }
 
 func (c *conn) newStmt(st *engine.Stmt, p engine.Parsed) *stmt {
 	s := &stmt{Stmt: st, parsed: p}
+	if text := strings.ToLower(p.Text[:min(len(p.Text), 200)]); strings.Contains(text, "sql_calc_found_rows") {
+		if list := c.cut(p.Text); len(list) == 1 {
+			s.calcFound = &list[0]
+		}
+	}
 	if strings.Contains(p.Text, ":=") {
 		if list := c.cut(p.Text); len(list) == 1 {
 			s.assigned = assignedIn(&list[0])
@@ -266,6 +272,9 @@ func (c *conn) send(st *stmt, args []types.Datum, how *result) error {
 			return err
 		}
 		c.setAssigned(st)
+		if st.calcFound != nil {
+			c.countFound(st.calcFound, len(args) > 0)
+		}
 		c.affected = -1
 	} else {
 		defer res.Close()

@@ -40,6 +40,9 @@ func TestSession(t *testing.T) {
 	c.want("set global version = 'x'", "1238 HY000")
 	c.want("set sql_select_limit = 1; select a from ns.t order by a; select a from ns.t order by a limit 5", "OK 0 / 1 / 1;2")
 	c.want("set sql_select_limit = default, @b = 2 + 3; select @b, @@sql_select_limit", "OK 0 / 5|18446744073709551615")
+	c.want("select a from ns.t; select found_rows()", "1;2 / 2")
+	c.want("select sql_calc_found_rows a from ns.t order by a limit 1; select found_rows()", "1 / 2")
+	c.want("insert into ns.t values (7, 'z'); select row_count(); delete from ns.t where a = 7; select row_count()", "OK 1 / 1 / OK 1 / 1")
 	c.want("select nope; select 1", "1054 42S22")
 	c.want("show warnings", "Error|1054|Unknown column 'nope' in 'field list'")
 	if got := c.do(comInitDB, "ns"); got != "OK 0" {

@@ -281,6 +281,9 @@ func (c *conn) sessionFunction(name string) (types.Datum, types.Type, bool) {
 	case "connection_id":
 		return number(int64(c.pid))
 	case "found_rows":
+		if c.found == unknownFound {
+			return types.Null, types.Type{}, false
+		}
 		return number(c.found)
 	case "row_count":
 		return number(c.affected)
