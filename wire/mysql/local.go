@@ -71,6 +71,10 @@ func (c *conn) local(p *piece) (*local, error) {
 		}
 	case "grant", "revoke":
 		return nil, wireError(1235, "42000", "This version doesn't yet support '%s'; users are in the server's configuration", strings.ToUpper(p.word(0)))
+	case "select", "with", "table", "values":
+		if l := c.selectInto(p); l != nil {
+			return l, nil
+		}
 	case "handler", "install", "uninstall", "xa", "clone", "restart", "shutdown", "cache", "binlog", "change", "purge", "stop", "import", "signal", "resignal", "get":
 		return unsupported(strings.ToUpper(p.word(0)))
 	}

@@ -43,6 +43,10 @@ func TestSession(t *testing.T) {
 	c.want("select a from ns.t; select found_rows()", "1;2 / 2")
 	c.want("select sql_calc_found_rows a from ns.t order by a limit 1; select found_rows()", "1 / 2")
 	c.want("insert into ns.t values (7, 'z'); select row_count(); delete from ns.t where a = 7; select row_count()", "OK 1 / 1 / OK 1 / 1")
+	c.want("select a, b into @p, @q from ns.t where a = 1; select @p + 1, @q", "OK 0 / 2|x")
+	c.want("select a into @p from ns.t", "1172 42000")
+	c.want("select a, b into @p from ns.t where a = 1", "1222 21000")
+	c.want("select a into @p from ns.t where a = 9; show warnings; select @p", "OK 0 / Warning|1329|No data - zero rows fetched, selected, or processed / 1")
 	c.want("select nope; select 1", "1054 42S22")
 	c.want("show warnings", "Error|1054|Unknown column 'nope' in 'field list'")
 	if got := c.do(comInitDB, "ns"); got != "OK 0" {
