@@ -9,50 +9,75 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// ordered puts a sort below a write whose table asks for one:
+// ordered puts a sort below a write whose table asks for one and has no partitions:
 //
-//	Write(R)  →  Write(Sort[partition values, sort fields](R))
+//	Write(R)  →  Write(Sort[sort fields](R))
 //
-// The partition comes first, so that each file is written from its begin to its end and one
-// file is open at a time; within a partition the rows are in the table's order. Without a sort
-// order, write.distribution-mode hash or range asks for the partitions alone.
+// Where there are partitions, the rows need no order among them: the write sorts each partition
+// alone (Clustering).
 func ordered(w *plan.Write) {
-	t := w.Target.Table
-	order := t.DefaultSortOrder()
-	mode := strings.ToLower(t.Properties()["write.distribution-mode"])
-	if len(w.Row) == 0 || order == nil && mode != "hash" && mode != "range" {
-		return
-	}
-	var keys []plan.SortKey
-	if spec := t.DefaultSpec(); spec != nil {
-		for _, f := range spec.Fields {
-			if len(f.SourceIDs) != 1 {
-				continue
-			}
-			if e := transformed(w, f.SourceIDs[0], f.Transform); e != nil {
-				keys = append(keys, plan.SortKey{Expr: e, NullsFirst: true})
-			}
-		}
-	}
-	if order != nil {
-		for _, f := range order.Fields {
-			if len(f.SourceIDs) != 1 {
-				return // an order of a later format: rows go as they come
-			}
-			e := transformed(w, f.SourceIDs[0], f.Transform)
-			if e == nil {
-				return
-			}
-			keys = append(keys, plan.SortKey{Expr: e, Desc: f.Desc, NullsFirst: f.NullsFirst})
-		}
-	}
-	if len(keys) > 0 {
-		w.Input = &plan.Sort{Input: w.Input, Keys: keys}
+	if Sorts(w) {
+		w.Input = &plan.Sort{Input: w.Input, Keys: orderKeys(w, w.Row)}
 	}
 }
 
-// transformed is a transform of the new row's field; nil where it cannot be computed.
-func transformed(w *plan.Write, id int, t lake.Transform) plan.Expr {
+// Sorts tells whether the table's order is made by a sort below the write.
+func Sorts(w *plan.Write) bool {
+	return len(w.Row) > 0 && !partitioned(w) && len(orderKeys(w, w.Row)) > 0
+}
+
+func partitioned(w *plan.Write) bool {
+	spec := w.Target.Table.DefaultSpec()
+	return spec != nil && len(spec.Fields) > 0
+}
+
+// Clustering tells whether the new rows of w are to be gathered by partition before they are
+// written (all), and in which order the rows of a partition lie: keys over columns of the row. The
+// table's sort order asks for both, write.distribution-mode hash or range for the first.
+func Clustering(w *plan.Write) (cols []plan.Column, keys []plan.SortKey, all bool) {
+	t := w.Target.Table
+	if len(w.Row) == 0 || !partitioned(w) {
+		return nil, nil, false
+	}
+	row := make([]plan.Expr, len(w.Target.Schema.Fields))
+	for i := range row {
+		f := &w.Target.Schema.Fields[i]
+		cols = append(cols, plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Type})
+		row[i] = plan.ColOf(cols[i])
+	}
+	if Lineage(w) {
+		for i, f := range lineageFields {
+			cols = append(cols, plan.Column{ID: plan.ColID(len(row) + i + 1), Name: f.Name, Type: f.Type})
+		}
+	}
+	mode := strings.ToLower(t.Properties()["write.distribution-mode"])
+	keys = orderKeys(w, row)
+	return cols, keys, len(keys) > 0 || mode == "hash" || mode == "range"
+}
+
+// orderKeys is the table's sort order over the expressions of a row; nil where there is none, or
+// one of a later format: then rows go as they come.
+func orderKeys(w *plan.Write, row []plan.Expr) []plan.SortKey {
+	order := w.Target.Table.DefaultSortOrder()
+	if order == nil {
+		return nil
+	}
+	var keys []plan.SortKey
+	for _, f := range order.Fields {
+		if len(f.SourceIDs) != 1 {
+			return nil
+		}
+		e := transformed(w, row, f.SourceIDs[0], f.Transform)
+		if e == nil {
+			return nil
+		}
+		keys = append(keys, plan.SortKey{Expr: e, Desc: f.Desc, NullsFirst: f.NullsFirst})
+	}
+	return keys
+}
+
+// transformed is a transform of the row's field; nil where it cannot be computed.
+func transformed(w *plan.Write, row []plan.Expr, id int, t lake.Transform) plan.Expr {
 	if t.Kind == lake.Void || t.Kind == lake.UnknownTransform {
 		return nil
 	}
@@ -68,7 +93,7 @@ func transformed(w *plan.Write, id int, t lake.Transform) plan.Expr {
 				continue
 			}
 			if x == nil {
-				x = w.Row[i]
+				x = row[i]
 			} else {
 				x = &plan.FieldOf{X: x, Index: i, Typ: fields[i].Type}
 			}

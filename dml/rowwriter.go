@@ -3,14 +3,12 @@ package dml
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/dml/parquet"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
-	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -31,17 +29,18 @@ type RowWriter struct {
 	// unsorted is a writer of rows that keep their place, not the table's order.
 	unsorted bool
 	// limit is how many files may be open; late takes the rows for which none is.
-	limit    int
-	late     func(cols []*vec.Vector, keys *vec.Vector, sel []uint16, rows int) error
-	lateSel  []uint16
-	lateKeys []string // by physical row
+	limit int
+	late  func(key string, cols []*vec.Vector, sel []uint16, rows int) error
 }
 
-// Late has f take the rows whose partition has no file when as many are open as may be, with
-// the keys by which they are to be sorted before they come again, to a writer without Late.
-func (w *RowWriter) Late(f func(cols []*vec.Vector, keys *vec.Vector, sel []uint16, rows int) error) {
+// Late has f take the rows of a partition without a file when as many are open as may be. They
+// come again, partition by partition, to a writer without Late. f copies what it keeps.
+func (w *RowWriter) Late(f func(key string, cols []*vec.Vector, sel []uint16, rows int) error) {
 	w.late = f
 }
+
+// Aside has all rows go to Late.
+func (w *RowWriter) Aside() { w.limit = 0 }
 
 // Clustered tells that rows come partition after partition: one file need be open.
 func (w *RowWriter) Clustered() { w.limit = 1 }
@@ -103,20 +102,16 @@ func (w *RowWriter) Write(b *vec.Batch) error {
 		}
 		p.sel = append(p.sel, i)
 	})
-	w.lateSel = w.lateSel[:0]
 	for _, p := range w.order {
 		sel := p.sel
 		p.sel = sel[:0]
 		if w.late != nil && w.fileOf(p) == nil && len(w.open) >= w.limit {
-			w.setAside(p, sel, b.Rows)
+			if err := w.late(p.key, b.Cols, sel, b.Rows); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := w.to(p, &vec.Batch{Cols: b.Cols, Sel: sel, Rows: b.Rows}); err != nil {
-			return err
-		}
-	}
-	if len(w.lateSel) > 0 {
-		if err := w.handOver(b); err != nil {
 			return err
 		}
 	}
@@ -129,33 +124,6 @@ func (w *RowWriter) fileOf(p *partition) *openFile {
 		return p.file
 	}
 	return w.open[p.key]
-}
-
-func (w *RowWriter) setAside(p *partition, sel []uint16, rows int) {
-	if len(w.lateKeys) < rows {
-		w.lateKeys = make([]string, rows)
-	}
-	for _, i := range sel {
-		w.lateKeys[i] = p.key
-	}
-	w.lateSel = append(w.lateSel, sel...)
-}
-
-// handOver gives the rows set aside away.
-func (w *RowWriter) handOver(b *vec.Batch) error {
-	slices.Sort(w.lateSel)
-	keys, at := vec.NewAppender(types.T(types.Bytea)), 0
-	for _, i := range w.lateSel {
-		for ; at < int(i); at++ {
-			keys.AppendNull() // not one of them
-		}
-		keys.AppendDatum(types.NewStr(w.lateKeys[i]))
-		at++
-	}
-	for ; at < b.Rows; at++ {
-		keys.AppendNull()
-	}
-	return w.late(b.Cols, keys.Vector(), w.lateSel, b.Rows)
 }
 
 // to writes rows of one partition.

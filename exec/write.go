@@ -36,7 +36,7 @@ type write struct {
 	bufs    []*rowBuffer
 	buf, at int
 	ran     bool
-	late    *lateRows // nil: rows come in order already
+	late    *clustered // nil: rows come in order already
 }
 
 // writeShare is the part of a query's memory limit that buffers of open files may hold.
@@ -91,14 +91,17 @@ func (w *write) run(ctx context.Context) (err error) {
 		}
 	}()
 	w.findTasks()
+	// A sort below is the table's, or one that the statement asked for.
 	_, sorted := w.node.Input.(*plan.Sort)
-	if sorted && w.node.Target.Table.DefaultSortOrder() != nil {
+	late := &clustered{env: w.env, types: w.sink.Types(), limit: min(maxBuckets, buffer/int64(2*len(w.in)))}
+	late.cols, late.order, late.all = dml.Clustering(w.node)
+	if len(late.order) > 0 || sorted && dml.Sorts(w.node) {
 		w.sink.Sorted()
 	}
-	if !sorted {
-		w.late = &lateRows{env: w.env, types: w.sink.Types()}
+	if late.all || !sorted {
+		w.late = late
 		defer func() {
-			if e := w.late.close(); err == nil {
+			if e := late.close(); err == nil {
 				err = e
 			}
 		}()
