@@ -70,7 +70,7 @@ func (s *Sink) positionFile(ctx context.Context, paths []string, files map[strin
 		Metrics: func(int) parquet.Metrics { return parquet.Metrics{Bounds: true} }})
 	if err != nil {
 		out.Abort()
-		return nil, err
+		return nil, writeError(err, path)
 	}
 	for _, p := range paths {
 		name := vec.ConstOf(types.T(types.Text), types.NewStr(p))
@@ -93,6 +93,7 @@ func (s *Sink) positionFile(ctx context.Context, paths []string, files map[strin
 		return nil, writeError(err, path)
 	}
 	if err := out.Commit(ctx); err != nil {
+		out.Abort()
 		return nil, writeError(err, path)
 	}
 	first := files[paths[0]]

@@ -143,7 +143,7 @@ func (w *RowWriter) to(p *partition, b *vec.Batch) error {
 	}
 	f.used = w.tick
 	if err := f.w.Write(b); err != nil {
-		return err
+		return writeError(err, f.path)
 	}
 	w.held += f.w.Buffered() - f.held
 	f.held = f.w.Buffered()
@@ -176,7 +176,7 @@ func (w *RowWriter) begin(p *partition) (*openFile, error) {
 	pw, err := parquet.NewWriter(out, w.sink.fields, opt)
 	if err != nil {
 		out.Abort()
-		return nil, err
+		return nil, writeError(err, path)
 	}
 	return &openFile{part: p, path: path, out: out, w: pw}, nil
 }
@@ -189,6 +189,7 @@ func (w *RowWriter) finish(f *openFile) error {
 		return writeError(err, f.path)
 	}
 	if err := f.out.Commit(w.ctx); err != nil {
+		f.out.Abort()
 		return writeError(err, f.path)
 	}
 	d.Path, d.Content, d.Partition = f.path, lake.Data, f.part.values

@@ -203,6 +203,11 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	if err != nil {
 		return definitionError(err)
 	}
+	if was := s.loaded[name]; was != nil && was.MetadataLocation != staged.MetadataLocation {
+		// The query reads the table as it was before another writer's commit, which would be lost.
+		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update: another transaction changed table %s", name.Table).
+			WithHint("Nothing was written. The statement may be run again.")
+	}
 	source := b.Plan
 	if n.WithNoData {
 		source = &plan.Values{Cols: source.Columns()}

@@ -59,6 +59,7 @@ func (s *Session) publish(ctx context.Context) error {
 		changes = append(changes, lake.TableChange{Name: n, Change: ch})
 	}
 	tables, err := s.commitTables(ctx, catalog, changes)
+	err = definitionError(err)
 	switch {
 	case err == nil:
 		for i, t := range tables {

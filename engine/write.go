@@ -128,7 +128,7 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 	}
 	t, err := s.catalogOf(n.Catalog).Commit(ctx, n, ch)
 	if err != nil {
-		return err
+		return definitionError(err) // the table may be gone by now
 	}
 	s.moved(n, t)
 	return nil

@@ -35,6 +35,15 @@ func locked(err error) bool {
 	return errors.Is(err, errLocked) || strings.Contains(err.Error(), "SQLSTATE 55P03")
 }
 
+// full recognises either database's word for a disk that is full.
+func full(err error) bool {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()&0xff == 13 // SQLITE_FULL
+	}
+	return strings.Contains(err.Error(), "SQLSTATE 53100")
+}
+
 // rolledBack recognises that PostgreSQL undid a transaction for the sake of another one
 // (class 40): it may be tried again.
 func rolledBack(err error) bool { return strings.Contains(err.Error(), "SQLSTATE 40") }
@@ -69,6 +78,8 @@ func (c *sqlCatalog) fail(err error, what string) error {
 			WithHint("Nothing was written. Another program keeps a transaction open on the catalog's database; when it has ended, run the statement again.")
 		e.Cause = errLocked
 		return e
+	case full(err):
+		return sqlerr.Wrap(err, sqlerr.DiskFull, "write catalog %s", c.name)
 	case !c.postgres:
 	case rolledBack(err):
 		return errLostRace

@@ -415,6 +415,9 @@ func (c *sqlCatalog) pointerOf(ctx context.Context, n Name, cond, what string) (
 }
 
 func (c *sqlCatalog) Load(ctx context.Context, n Name) (*Table, error) {
+	if err := yield(ctx, "read"); err != nil {
+		return nil, err
+	}
 	loc, err := c.pointer(ctx, n)
 	if err != nil {
 		return nil, err
@@ -470,17 +473,21 @@ func (c *sqlCatalog) atomically(ctx context.Context, f func(context.Context, sql
 		return c.fail(err, "written")
 	}
 	err = f(whole, conn)
-	if err == nil {
+	tried := err == nil
+	if tried {
 		// Readers may still hold the file; the transaction stays open meanwhile.
 		if err = run("COMMIT"); err == nil {
 			return nil
 		}
 		err = c.fail(err, "written")
 	}
-	// A rollback that works proves that nothing was committed.
+	// A rollback that works proves that nothing was committed. Where COMMIT was not tried, or the
+	// disk was full, SQLite may have rolled back by itself and finds nothing to do.
 	if _, e := conn.ExecContext(whole, "ROLLBACK"); e != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // never back into the pool
-		return errors.Join(errUnknown, err)
+		if tried && sqlerr.CodeOf(err) != sqlerr.DiskFull {
+			return errors.Join(errUnknown, err)
+		}
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func clockOf(ctx context.Context, or Clock) Clock {
 
 // WithYield makes commits under ctx call yield at each of their steps, so that a test can run
 // another writer there: "load", "validate", "manifests", "list", "metadata", "swap", "swapped",
-// "retry". An error from it ends the commit there, as a crash would.
+// "retry"; and "read" where a table is loaded to be read. An error from it ends the commit there, as a crash would.
 func WithYield(ctx context.Context, yield func(step string) error) context.Context {
 	return context.WithValue(ctx, yieldKey{}, yield)
 }

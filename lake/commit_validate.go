@@ -22,6 +22,11 @@ func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) er
 	if base == nil {
 		base = head
 	}
+	// What was moved back, or made anew, has rows that the statement did not see: those that its
+	// later deletes had hidden, too.
+	if c.Snapshot != nil && !head.isAncestor(c.Snapshot.ID, parent) {
+		return conflict("another transaction moved the table to a state that does not come after the one that was read")
+	}
 	d, err := diff(ctx, base, c.Snapshot, head, parent)
 	if err != nil {
 		return err
@@ -33,6 +38,11 @@ func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) er
 		return c.noNewDeletesButEquality(head, d)
 	case MergeOnReadDelete, MergeOnReadUpdate:
 		err = c.coveredLive(d)
+		if err == nil && c.Isolation == SnapshotIsolation {
+			// Files that are dropped whole: an update that moved their rows elsewhere left deletes
+			// here. At the serializable level its new rows tell.
+			err = c.noNewDeletes(head, d, c.Remove)
+		}
 		if err == nil && c.Kind == MergeOnReadUpdate {
 			err = c.coveredUndeleted(head, d)
 		}
@@ -203,14 +213,33 @@ func (c *Change) sameTable(head *Table) error {
 	return nil
 }
 
-// rowsFit refuses rows that were written when a column could be NULL that now may not: whoever
-// set it NOT NULL did not see them.
+// rowsFit refuses rows that were written for a schema that the table no longer has: a column
+// that was nullable and now is not, or was made anew under another id or type. A column that was
+// dropped or added meanwhile does not matter.
 func (c *Change) rowsFit(head *Table) error {
 	if c.Base == nil || c.Base.currentSchemaID == head.currentSchemaID || len(c.Add) == 0 {
 		return nil
 	}
-	if f := newlyRequired(c.Base.Schema().Fields, head.Schema().Fields); f != "" {
+	was, is := c.Base.Schema(), head.Schema()
+	if f := newlyRequired(was.Fields, is.Fields); f != "" {
 		return conflict("another transaction set column %q NOT NULL", f)
+	}
+	survive := 0
+	for i := range was.Fields {
+		f := &was.Fields[i]
+		g, _ := is.ByID(f.ID)
+		switch {
+		case g == nil && is.ByName(f.Name) != nil:
+			return conflict("another transaction made column %q anew", f.Name)
+		case g == nil:
+			continue
+		case g.Iceberg != f.Iceberg && !(&Edit{s: &head.state}).widens(f.Iceberg, g.Iceberg):
+			return conflict("another transaction changed the type of column %q", f.Name)
+		}
+		survive++
+	}
+	if survive == 0 && len(was.Fields) > 0 {
+		return conflict("another transaction replaced the columns of table %s", head.Name.Table)
 	}
 	return nil
 }

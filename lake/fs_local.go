@@ -175,7 +175,11 @@ func (w *localWriter) Commit(ctx context.Context) error {
 		return err
 	}
 	w.done = true
-	return w.fs.syncFolder(filepath.Dir(w.path))
+	if err := w.fs.syncFolder(filepath.Dir(w.path)); err != nil {
+		os.Remove(w.path) // its caller takes it for not written
+		return err
+	}
+	return nil
 }
 
 func (w *localWriter) Abort() {

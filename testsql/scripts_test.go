@@ -12,6 +12,7 @@ import (
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/testsql/speccheck"
 )
 
 var (
@@ -95,6 +96,16 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 		t.Fatal(err)
 	}
 	defer eng.Close()
+	defer func() { // whatever the script wrote keeps the spec's rules
+		c, err := lake.OpenCatalog(ctx, "lake", map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")})
+		if err == nil {
+			err = speccheck.Catalog(ctx, c)
+			c.Close()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}()
 	vars := strings.NewReplacer("{golden}", goldenDir(), "{dir}", dir, "{shape}", shape)
 	lets := map[string]string{} // value → {name}
 	sessions := map[string]*engine.Session{}

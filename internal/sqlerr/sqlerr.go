@@ -10,6 +10,7 @@ package sqlerr
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Code is a SQLSTATE (PostgreSQL manual, appendix A).
@@ -164,6 +165,9 @@ func Wrap(err error, code Code, format string, args ...any) error {
 	var e *Error
 	if errors.As(err, &e) {
 		return err
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		code = DiskFull // whatever was being done
 	}
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Pos: -1, Cause: err}
 }

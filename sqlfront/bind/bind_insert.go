@@ -169,7 +169,30 @@ func (b *binder) assigned(lv *level, e ast.Expr, f *lake.Field) plan.Expr {
 	if _, ok := e.(*ast.Default); ok {
 		return defaultOf(f)
 	}
+	if r, ok := e.(*ast.Row); ok && f.Type.Kind == types.Struct {
+		return b.assignedRow(lv, r, f)
+	}
 	return b.assign(b.expr(lv, e), f)
+}
+
+// assignedRow binds ROW(…) member by member, so that NULL and untyped literals take the types of
+// the members that they become.
+func (b *binder) assignedRow(lv *level, r *ast.Row, f *lake.Field) plan.Expr {
+	var elems []plan.Expr
+	for _, e := range r.Elems {
+		if n, ok := e.(*ast.Row); ok && len(elems) < len(f.Children) && f.Children[len(elems)].Type.Kind == types.Struct {
+			elems = append(elems, b.assignedRow(lv, n, &f.Children[len(elems)]))
+			continue
+		}
+		elems = append(elems, b.rowElems(lv, e)...)
+	}
+	if len(elems) != len(f.Children) {
+		return b.assign(b.rowOfExprs(elems), f)
+	}
+	for i, x := range elems {
+		elems[i] = b.assign(x, &f.Children[i])
+	}
+	return &plan.RowExpr{Elems: elems, Typ: f.Type}
 }
 
 // assign converts x to a field's type as assignments do (42804 where there is no such cast).

@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +24,8 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 	defer eng.Close()
 	s := openSession(t, eng)
 	defer s.Close()
+	other := openSession(t, eng)
+	defer other.Close()
 	ctx := context.Background()
 	must := func(q string) []string {
 		t.Helper()
@@ -45,7 +48,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 			code sqlerr.Code
 			ctx  func() (context.Context, context.CancelFunc)
 		}{
-			{q: "INSERT INTO " + name + " SELECT CASE WHEN g = 150000 THEN 'x' ELSE g::text END::int, repeat('v', 50) || g FROM generate_series(1, 150001) g", code: sqlerr.InvalidTextRepresentation},
+			{q: "INSERT INTO " + name + " SELECT CASE WHEN g = 1000001 THEN 'x' ELSE g::text END::int, 'v' FROM generate_series(1, 1000002) g", code: sqlerr.InvalidTextRepresentation},
 			{q: "INSERT INTO " + name + " SELECT CASE WHEN g < 150000 THEN g END, 'v' FROM generate_series(1, 150001) g", code: sqlerr.NotNullViolation},
 			{q: "UPDATE " + name + " SET id = 1 / (id - 999)", code: sqlerr.DivisionByZero},
 			{q: "MERGE INTO " + name + " t USING (SELECT g % 999 AS id FROM generate_series(1, 2000) g) u ON t.id = u.id WHEN MATCHED THEN UPDATE SET v = 'm'", code: sqlerr.CardinalityViolation},
@@ -60,6 +63,29 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 					}
 					return c.Err()
 				}), cancel
+			}},
+			// An administrator ends the session in the middle of a MERGE.
+			{q: "MERGE INTO " + name + " t USING (SELECT g AS id FROM generate_series(500, 1500) g) u ON t.id = u.id WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (u.id, 'new')", code: sqlerr.AdminShutdown, ctx: func() (context.Context, context.CancelFunc) {
+				return lake.WithYield(ctx, func(step string) error {
+					if step == "manifests" {
+						if out, err := rows(ctx, other, fmt.Sprintf("SELECT pg_terminate_backend(%d)", s.PID())); err != nil || out[0] != "t" {
+							t.Errorf("%v %v", out, err)
+						}
+					}
+					return nil
+				}), func() {}
+			}},
+			// Another writer's commit.
+			{q: "UPDATE " + name + " SET v = 'x' WHERE id < 10", code: sqlerr.SerializationFailure, ctx: func() (context.Context, context.CancelFunc) {
+				return lake.WithYield(ctx, func(step string) error {
+					if step == "load" {
+						if _, err := rows(ctx, other, "UPDATE s."+name+" SET v = v WHERE id = 5"); err != nil {
+							t.Error(err)
+						}
+						before = files(t, dir)
+					}
+					return nil
+				}), func() {}
 			}},
 			// The disk is full: whatever the commit wants to write fails.
 			{q: "DELETE FROM " + name + " WHERE id % 2 = 0", code: "", ctx: func() (context.Context, context.CancelFunc) {

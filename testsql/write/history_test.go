@@ -17,6 +17,7 @@ import (
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/testsql/speccheck"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -205,7 +206,7 @@ func runHistory(t *testing.T, seed uint64, steps []uint64) (script string, err e
 			return "", err
 		}
 	}
-	return "", checkSpec(context.Background(), dir, lake.Name{Namespace: "s", Table: "t"})
+	return "", checkSpec(context.Background(), dir)
 }
 
 func (h *state) exec(q string) error {
@@ -770,4 +771,14 @@ func (h *state) checkIdentity(ctx context.Context) error {
 	}
 	h.rowIDs = now
 	return nil
+}
+
+// checkSpec holds all tables below dir against the rules of the spec.
+func checkSpec(ctx context.Context, dir string) error {
+	c, err := lake.OpenCatalog(ctx, "lake", map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return speccheck.Catalog(ctx, c)
 }

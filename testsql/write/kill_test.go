@@ -22,7 +22,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lhsql/lhsql/engine"
-	"github.com/lhsql/lhsql/lake"
 )
 
 var (
@@ -445,13 +444,13 @@ func (h *harness) verify(list []*writer) {
 		}
 		h.t.Errorf("seed %d, writer %d, %d statements acknowledged, then %s:\n%s\n-- was:\n%s", h.seed, w.id, w.acked, next, is, was)
 	}
+	if err := checkSpec(context.Background(), h.dir); err != nil {
+		h.t.Errorf("seed %d: %v", h.seed, err)
+	}
 	for _, name := range []string{"t", "u"} {
 		h.commits += len(h.must("SELECT 1 FROM " + name + ".snapshots"))
 		for _, ref := range h.must("SELECT name FROM " + name + ".refs") {
 			h.must(fmt.Sprintf("SELECT count(*), sum(n) FROM %s FOR VERSION AS OF '%s'", name, ref))
-		}
-		if err := checkSpec(context.Background(), h.dir, lake.Name{Namespace: "s", Table: name}); err != nil {
-			h.t.Errorf("seed %d: %s: %v", h.seed, name, err)
 		}
 		h.leftovers(name, len(list))
 	}
