@@ -51,7 +51,6 @@ func statements(warehouse, queries, queryMemory, only string) ([]statement, erro
 		all = append(all, tables...)
 	}
 	all = append(all, tableless...)
-	all = append(all, clients...)
 	if queries != "" {
 		all = nil
 		files, err := filepath.Glob(filepath.Join(queries, "*.sql"))

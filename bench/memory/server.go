@@ -35,7 +35,7 @@ func start(binary, warehouse, limit string, options ...string) (*server, error) 
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"serve", "--pg", "127.0.0.1:0", "--warehouse", warehouse, "--temp_dir", spill,
+	args := append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--warehouse", warehouse, "--temp_dir", spill,
 		"--settings.search_path", "tpch, public"}, options...)
 	if limit != "" {
 		args = append(args, "--memory_limit", limit)
