@@ -17,11 +17,11 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// The MySQL dialect beside MariaDB. testdata holds cases with the answers that MariaDB 10.11 gave
+// The MySQL dialect beside MariaDB. The folder mysql holds cases with the answers that MariaDB 10.11 gave
 // under the collation utf8mb4_uca1400_nopad_ai_ci, which is the one nearest to MySQL's
 // utf8mb4_0900_ai_ci:
 //
-//	mysql/*.cases   statements, one a line, in which @T@ and the like stand for nothing: plain SQL
+//	mysql/*.cases   statements, one a line
 //	mysql/*.answers the same lines with a tab and the rows, columns by | and rows by ;
 //
 // With LHSQL_MARIADB, a mariadb command line, the answers are made anew. A case whose line ends in
@@ -116,24 +116,30 @@ func mysqlAnswer(s *engine.Session, sql string) string {
 	}
 	st, err := s.Prepare(ctx, list[0], nil)
 	if err != nil {
-		if os.Getenv("LHSQL_TEST_VERBOSE") != "" {
-			fmt.Println(sql, err)
-		}
 		return "ERROR"
 	}
-	var rows []string
 	r, err := st.Execute(ctx, nil)
 	if err != nil {
 		return "ERROR"
 	}
 	defer r.Close()
+	rows, err := mysqlRows(ctx, s, r)
+	if err != nil {
+		return "ERROR"
+	}
+	if !strings.Contains(strings.ToLower(sql), "order by") {
+		sort.Strings(rows)
+	}
+	return strings.Join(rows, ";")
+}
+
+// mysqlRows are a result's rows, columns by |.
+func mysqlRows(ctx context.Context, s *engine.Session, r *engine.Result) ([]string, error) {
+	var rows []string
 	for {
 		b, err := r.Next(ctx)
-		if err != nil {
-			return "ERROR"
-		}
-		if b == nil {
-			break
+		if err != nil || b == nil {
+			return rows, err
 		}
 		for k := 0; k < b.Len(); k++ {
 			i := k
@@ -147,10 +153,6 @@ func mysqlAnswer(s *engine.Session, sql string) string {
 			rows = append(rows, strings.Join(cells, "|"))
 		}
 	}
-	if !strings.Contains(strings.ToLower(sql), "order by") {
-		sort.Strings(rows)
-	}
-	return strings.Join(rows, ";")
 }
 
 func mysqlCell(d types.Datum, t types.Type, o *types.TextOptions) string {

@@ -401,7 +401,7 @@ func (b *binder) toBool(x plan.Expr, what string) plan.Expr {
 
 func (b *binder) isNull(lv *level, e *ast.IsNull) plan.Expr {
 	x := b.expr(lv, e.X)
-	if p, ok := x.(*plan.Param); ok && p.Typ.Kind == types.Unknown {
+	if p, ok := x.(*plan.Param); ok && p.Typ.Kind == types.Unknown && !b.d.TextParams {
 		return &plan.IsNull{X: x, Negate: e.Negate}
 	}
 	if r, ok := x.(*plan.RowExpr); ok {

@@ -55,6 +55,8 @@ type Dialect struct {
 	// AliasesInExpr: GROUP BY, HAVING and ORDER BY find the select list's names inside of
 	// expressions too; ConstantOrder: a constant there that is no position sorts nothing.
 	AliasesInExpr, ConstantOrder bool
+	// TextParams: a parameter whose place says nothing of its type is text.
+	TextParams bool
 	// HavingFilters: HAVING without groups and aggregates filters rows.
 	HavingFilters bool
 	// RecursiveType is what a recursive query's column is when its first term gives t, and other

@@ -40,6 +40,7 @@ var MySQL = &Dialect{
 	AliasesInExpr:   true,
 	ConstantOrder:   true,
 	HavingFilters:   true,
+	TextParams:      true,
 	RecursiveType:   mysqlRecursiveType,
 	LooseGroups:     func(b *binder) bool { return b.my().looseGroups },
 }
