@@ -124,6 +124,12 @@ func mysqlConvert(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, po
 		}
 		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
 	}
+	if k := x.Type().Kind; ctx == plan.Implicit && (k == types.TimestampTZ || k == types.TimestampTZNS) &&
+		(t.Kind == types.Timestamp || t.Kind == types.Date) {
+		// MySQL's functions take a TIMESTAMP as the session's local time; PostgreSQL's casts do
+		// that only where a value is stored.
+		return &plan.Cast{X: x, Typ: t, Context: plan.Assignment, Pos: b.at(pos)}
+	}
 	switch to {
 	case isText:
 		return b.convertText(x, t, from, pos)

@@ -96,7 +96,8 @@ TOOLS = """
 **Apache Superset** 6.1 (`testsql/clients/superset/run.sh`): connection test, schemas, tables and columns, SQL Lab with an answer and
 an error, a dataset, three charts whose data equal what lhsql itself says, and a dashboard drawn by headless Chromium:
 
-![A dashboard of Superset over the demo](images/superset.png)
+![A dashboard of Superset over PostgreSQL's wire](images/superset.png)
+![The same over MySQL's](images/superset-mysql.png)
 
 **dbt** 1.11 with dbt-postgres (`testsql/clients/dbt/run.py`): debug, seed, run (view, table, ephemeral; incremental by merge,
 delete+insert, append and microbatch), snapshots, tests, unit tests, docs, over lhsql and PostgreSQL 15; all relations, rows and
