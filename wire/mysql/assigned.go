@@ -66,12 +66,17 @@ func (c *conn) checkLost(p *piece) error {
 	if !c.vars.lost {
 		return nil
 	}
+	set := map[string]bool{} // by this statement, before it reads
 	for k, t := range p.toks {
 		assigned := k+1 < len(p.toks) && (p.toks[k+1].sign(":=") || p.word(0) == "set" && p.toks[k+1].sign("="))
-		if t.kind != tokVariable || strings.HasPrefix(t.text, "@@") || assigned {
+		if t.kind != tokVariable || strings.HasPrefix(t.text, "@@") {
 			continue
 		}
-		if u, ok := c.vars.user[strings.ToLower(t.value)]; ok && u.typ.Kind == types.Void {
+		name := strings.ToLower(t.value)
+		if set[name] = set[name] || assigned; set[name] {
+			continue
+		}
+		if u, ok := c.vars.user[name]; ok && u.typ.Kind == types.Void {
 			return wireError(1235, "42000", "@%s was assigned inside an expression of a query, and its value after the query is not known; SET it", t.value)
 		}
 	}
