@@ -238,6 +238,7 @@ func (b *binder) convertTime(x plan.Expr, t types.Type, from, to class, pos int)
 		if to == isTime {
 			return fit(b.evalCall("mysql:time_of", pos, b.to(x, types.Timestamp)))
 		}
+		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
 	case isTime:
 		if to != isTime {
 			return fit(b.evalCall("mysql:datetime_of", pos, b.to(x, types.Interval)))
