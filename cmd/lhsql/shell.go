@@ -37,6 +37,7 @@ func runSQL(c *config) error {
 		return err
 	}
 	defer e.Close()
+	e.Govern()
 	sh := &shell{eng: e, out: os.Stdout, errw: os.Stderr, user: c.get("user"), db: c.get("database")}
 	if sh.user == "" {
 		sh.user = "lhsql"
