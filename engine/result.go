@@ -118,13 +118,17 @@ func (e *Engine) caught(p any) error {
 	return sqlerr.New(sqlerr.InternalError, "internal error: %v", p)
 }
 
-// causeOf says why a statement's context ended, where that is what err is about.
+// causeOf says why a statement's context ended, where that is what err is about: a read or a write
+// that was cut off says so as its own error's cause. What is not known of a commit stays so.
 func causeOf(ctx context.Context, err error) error {
 	if ctx == nil || ctx.Err() == nil {
 		return err
 	}
 	if e, ok := sqlerr.As(err); ok && e.Code != sqlerr.QueryCanceled {
-		return err
+		cutOff := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+		if !cutOff || e.Code == sqlerr.TransactionUnknown {
+			return err
+		}
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, context.DeadlineExceeded):

@@ -245,9 +245,11 @@ func TestLockedInPostgres(t *testing.T) {
 func TestLockedByPyIceberg(t *testing.T) {
 	f := locking(t, "", 300*time.Millisecond)
 	started, done := filepath.Join(f.dir, "started"), filepath.Join(f.dir, "done")
-	end := make(chan string)
+	pyiceberg(t, "import pyiceberg, sqlalchemy") // or the test is skipped here, not in the goroutine
+	end := make(chan struct{})
 	go func() {
-		end <- pyiceberg(t, `
+		defer close(end) // however it ends
+		pyiceberg(t, `
 import sys, os, time
 from pyiceberg.catalog import load_catalog
 from sqlalchemy import text
@@ -259,9 +261,13 @@ with c.engine.begin() as con:
     while not os.path.exists(sys.argv[3]): time.sleep(0.02)
 `, f.dir, started, done)
 	}()
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(started); err == nil || time.Now().After(deadline) {
-			break
+	for there := false; !there; {
+		select {
+		case <-end:
+			t.Fatal("PyIceberg ended before it held its lock")
+		case <-time.After(20 * time.Millisecond):
+			_, err := os.Stat(started)
+			there = err == nil
 		}
 	}
 	err := f.writesOf()["commit"]()

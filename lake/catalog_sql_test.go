@@ -14,7 +14,7 @@ func pyiceberg(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	python := os.Getenv("LHSQL_PYTHON")
 	if python == "" {
-		python = "/tmp/refvenv/bin/python"
+		python = "../.venv/bin/python" // scripts/setup.sh makes it
 	}
 	if _, err := os.Stat(python); err != nil {
 		t.Skip("no Python with PyIceberg: set LHSQL_PYTHON")

@@ -122,7 +122,8 @@ func uniqueIDs(list []lake.Field, seen map[int]string) error {
 
 func checkSnapshot(ctx context.Context, t *lake.Table, s *lake.Snapshot) error {
 	if s.ParentID != nil {
-		if p := t.SnapshotByID(*s.ParentID); p != nil && p.Seq >= s.Seq {
+		// Snapshots of format 1 have no sequence numbers; those that an upgrade leaves read as 0.
+		if p := t.SnapshotByID(*s.ParentID); p != nil && p.Seq >= s.Seq && (p.Seq > 0 || s.Seq > 0) {
 			return fmt.Errorf("sequence number %d after the parent's %d", s.Seq, p.Seq)
 		}
 	}

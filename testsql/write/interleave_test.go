@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,9 +24,9 @@ import (
 )
 
 var (
-	interleaveAll  = flag.Bool("interleave.all", false, "two writers in all table shapes at both isolation levels, and every schedule of every three writers")
-	interleaveTime = flag.Duration("interleave.time", 15*time.Second, "how long the sample of three writers may take")
-	interleaveSeed = flag.Uint64("interleave.seed", 1, "of the sample")
+	interleaveAll  = flag.Bool("interleave.all", false, "every schedule of every two and three writers, in all table shapes at both isolation levels")
+	interleaveTime = flag.Duration("interleave.time", 60*time.Second, "how much of the processors' time the samples may take: two thirds of it two writers, the rest three")
+	interleaveSeed = flag.Uint64("interleave.seed", 0, "of the samples; 0: another each time")
 	interleaveOnly = flag.String("interleave.only", "", "the one schedule that a failure printed")
 )
 
@@ -89,36 +90,52 @@ func TestInterleavings(t *testing.T) {
 		m.check(c, m.run(c, &schedule{fixed: order}))
 		return
 	}
+	seed := *interleaveSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
 	names := sortedNames(writers)
 	two, three := everyCase(names, 2), everyCase(names, 3)
-	r := rand.New(rand.NewPCG(*interleaveSeed, 2))
+	r := rand.New(rand.NewPCG(seed, 2))
+	r.Shuffle(len(two), func(i, k int) { two[i], two[k] = two[k], two[i] })
 	r.Shuffle(len(three), func(i, k int) { three[i], three[k] = three[k], three[i] })
+	start := processorTime(t)
+	within := func(d time.Duration) bool { return *interleaveAll || processorTime(t)-start < d }
 	// Runs of one lake take turns; several lakes use the machine.
 	lakes := min(runtime.GOMAXPROCS(0), 4)
 	for l := range lakes {
 		t.Run(fmt.Sprint(l), func(t *testing.T) {
 			t.Parallel()
 			m := newMixer(t)
-			for i := l; i < len(two) && !t.Failed(); i += lakes {
+			n := 0
+			for i := l; i < len(two) && !t.Failed() && within(*interleaveTime*2/3); i += lakes {
 				m.explore(two[i])
+				n++
 			}
-			t.Logf("two writers: %d schedules of every %d. of %d cases, %d conflicts", m.runs, lakes, len(two), m.conflicts)
-			m.runs, m.conflicts = 0, 0
-			r := rand.New(rand.NewPCG(*interleaveSeed, uint64(l)))
-			begin, n := time.Now(), 0
-			for i := l; i < len(three) && !t.Failed(); i += lakes {
+			t.Logf("two writers: %d schedules, all of %d of %d cases, %d conflicts, seed %d", m.runs, n, len(two), m.conflicts, seed)
+			m.runs, m.conflicts, n = 0, 0, 0
+			r := rand.New(rand.NewPCG(seed, uint64(l)))
+			for i := l; i < len(three) && !t.Failed() && within(*interleaveTime); i += lakes {
 				if *interleaveAll {
 					m.explore(three[i])
-				} else if time.Since(begin) < *interleaveTime {
-					m.check(three[i], m.run(three[i], &schedule{random: r}))
 				} else {
-					break
+					m.check(three[i], m.run(three[i], &schedule{random: r}))
 				}
 				n++
 			}
-			t.Logf("three writers: %d schedules of %d of %d cases, %d conflicts, seed %d", m.runs, n, len(three), m.conflicts, *interleaveSeed)
+			t.Logf("three writers: %d schedules of %d of %d cases, %d conflicts, seed %d", m.runs, n, len(three), m.conflicts, seed)
 		})
 	}
+}
+
+// processorTime is what the process has used so far: a sample of so much work is as large on a
+// machine that has other things to do.
+func processorTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // interleaving is who writes what at once.
