@@ -377,7 +377,18 @@ func lnFloat(d Decimal, n int) *big.Float {
 		m.SetMantExp(m, 1)
 		exp--
 	}
-	// Roots bring m close to 1: ln m = 2^r · ln m^(1/2^r).
+	r := lnNearOne(m)
+	if exp != 0 {
+		k := new(big.Float).SetPrec(prec).SetInt64(int64(exp))
+		r.Add(r, k.Mul(k, ln2(prec)))
+	}
+	return r
+}
+
+// lnRoots is ln m for m near 1 of any precision. Roots bring m closer: ln m = 2^r · ln m^(1/2^r).
+func lnRoots(m *big.Float) *big.Float {
+	prec := m.Prec()
+	m = new(big.Float).Copy(m)
 	const roots = 6
 	for i := 0; i < roots; i++ {
 		m.Sqrt(m)
@@ -386,12 +397,7 @@ func lnFloat(d Decimal, n int) *big.Float {
 	num := new(big.Float).SetPrec(prec).Sub(m, one)
 	den := new(big.Float).SetPrec(prec).Add(m, one)
 	r := atanh(num.Quo(num, den))
-	r.SetMantExp(r, roots+1)
-	if exp != 0 {
-		k := new(big.Float).SetPrec(prec).SetInt64(int64(exp))
-		r.Add(r, k.Mul(k, ln2(prec)))
-	}
-	return r
+	return r.SetMantExp(r, roots+1)
 }
 
 // expFloat is e^x with prec bits.
@@ -402,20 +408,13 @@ func expFloat(x *big.Float, prec uint) *big.Float {
 	r := new(big.Float).SetPrec(prec).SetInt64(k)
 	r.Mul(r, ln2(prec+32))
 	r.Sub(new(big.Float).SetPrec(prec).Set(x), r)
-	const halvings = 16
+	const halvings = 8
 	r.SetMantExp(r, -halvings)
-	sum, term := new(big.Float).SetPrec(prec).SetInt64(1), new(big.Float).SetPrec(prec).SetInt64(1)
-	n := new(big.Float).SetPrec(prec)
-	for i := int64(1); ; i++ {
-		term.Mul(term, r)
-		term.Quo(term, n.SetInt64(i))
-		if term.Sign() == 0 || term.MantExp(nil) < -int(prec) {
-			break
-		}
-		sum.Add(sum, term)
-	}
+	sum := expFixed(toFixed(r, prec), prec)
+	e := new(big.Float).SetPrec(prec).SetInt(sum)
+	e.SetMantExp(e, -int(prec))
 	for i := 0; i < halvings; i++ {
-		sum.Mul(sum, sum)
+		e.Mul(e, e)
 	}
-	return sum.SetMantExp(sum, int(k))
+	return e.SetMantExp(e, int(k))
 }
