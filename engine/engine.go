@@ -83,6 +83,7 @@ type Engine struct {
 	order    []string // catalog names as configured
 	started  time.Time
 	scratch  scratch // of temporary tables
+	listings listings
 
 	mu       sync.Mutex
 	sessions map[int32]*Session

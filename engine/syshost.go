@@ -31,14 +31,15 @@ type host struct {
 	entries    map[string][]syscat.Entry
 	relations  map[lake.Name]*syscat.Relation
 	names      syscat.Names
+	recalled   bool   // whether what the engine keeps has been asked for
+	version    string // the catalog's, before anything was listed; "" unknown
 }
 
-func (h *host) Database() string     { return h.catalog }
-func (h *host) Databases() []string  { return h.s.engine.order }
-func (h *host) User() string         { return h.s.opts.User }
-func (h *host) Names() *syscat.Names { return &h.names }
-func (h *host) Started() time.Time   { return h.s.engine.started }
-func (h *host) TempBytes() int64     { return h.s.engine.account.SpilledBytes() }
+func (h *host) Database() string    { return h.catalog }
+func (h *host) Databases() []string { return h.s.engine.order }
+func (h *host) User() string        { return h.s.opts.User }
+func (h *host) Started() time.Time  { return h.s.engine.started }
+func (h *host) TempBytes() int64    { return h.s.engine.account.SpilledBytes() }
 
 // Users are those of the sessions that are connected: the server's own list of users belongs to
 // the wire and holds verifiers.
@@ -57,6 +58,7 @@ func (h *host) Users() []string {
 
 // Namespaces implements syscat.Host.
 func (h *host) Namespaces(ctx context.Context) ([]string, error) {
+	h.recall(ctx)
 	if h.namespaces == nil {
 		list, err := h.s.engine.catalogs[h.catalog].Namespaces(ctx)
 		if err != nil {
@@ -72,6 +74,7 @@ func (h *host) Namespaces(ctx context.Context) ([]string, error) {
 
 // Entries implements syscat.Host.
 func (h *host) Entries(ctx context.Context, namespace string) ([]syscat.Entry, error) {
+	h.recall(ctx)
 	if e, ok := h.entries[namespace]; ok {
 		return e, nil
 	}

@@ -31,6 +31,7 @@ type sqlCatalog struct {
 	prefixes []string
 	engine   commitEngine
 	lockWait time.Duration // how long a lock of another program's is waited for
+	watch    versionWatch
 }
 
 func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
@@ -166,7 +167,10 @@ func (c *sqlCatalog) prepare(ctx context.Context) error {
 
 func (c *sqlCatalog) Name() string                  { return c.name }
 func (c *sqlCatalog) Properties() map[string]string { return c.props }
-func (c *sqlCatalog) Close() error                  { return c.db.Close() }
+func (c *sqlCatalog) Close() error {
+	c.watch.close()
+	return c.db.Close()
+}
 
 // q numbers a statement's placeholders for PostgreSQL.
 func (c *sqlCatalog) q(s string) string {

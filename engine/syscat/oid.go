@@ -86,36 +86,51 @@ type item struct {
 	def    *def   // a system table
 }
 
-// Names is an enumeration of a Host's relations, by name and OID.
+// Names is an enumeration of a Host's relations, by name and OID. Once made it does not change:
+// copies may be kept and read by many sessions.
 type Names struct {
 	made   bool
 	list   []item // sorted by schema and name, system tables last
 	byOID  map[uint32]int
-	byKey  map[uint32]int // by the OID of the key's index and of its constraint
+	byKey  map[uint32]int  // by the OID of the key's index and of its constraint
+	shared map[uint32]bool // OIDs that more than one relation, index or constraint has
 	byName map[[2]string]int
 }
 
+// Made tells whether the enumeration is there.
+func (n *Names) Made() bool { return n.made }
+
+// Len counts the relations, the system's own included.
+func (n *Names) Len() int { return len(n.list) }
+
 // names enumerates h's relations once.
 func names(ctx context.Context, h Host) (*Names, error) {
-	n := h.Names()
-	if n.made {
-		return n, nil
-	}
+	return h.Names(ctx, func() (Names, error) { return enumerate(ctx, h) })
+}
+
+func enumerate(ctx context.Context, h Host) (Names, error) {
 	list, err := schemas(ctx, h)
 	if err != nil {
-		return nil, err
+		return Names{}, err
 	}
 	db := h.Database()
-	m := Names{made: true, byOID: map[uint32]int{}, byKey: map[uint32]int{}, byName: map[[2]string]int{}}
+	m := Names{made: true, byOID: map[uint32]int{}, byKey: map[uint32]int{}, shared: map[uint32]bool{}, byName: map[[2]string]int{}}
 	add := func(it item) {
 		i := len(m.list)
 		m.list = append(m.list, it)
 		m.byName[[2]string{it.schema, it.entry.Name}] = i
-		if _, taken := m.byOID[it.oid]; !taken {
+		if _, taken := m.byOID[it.oid]; taken {
+			m.shared[it.oid] = true
+		} else {
 			m.byOID[it.oid] = i
 		}
 		if it.def == nil && !it.entry.View {
-			m.byKey[it.key], m.byKey[constraintOID(db, it)] = i, i
+			for _, k := range []uint32{it.key, constraintOID(db, it)} {
+				if _, taken := m.byKey[k]; taken {
+					m.shared[k] = true
+				}
+				m.byKey[k] = i
+			}
 		}
 	}
 	for _, s := range list {
@@ -124,7 +139,7 @@ func names(ctx context.Context, h Host) (*Names, error) {
 		}
 		entries, err := h.Entries(ctx, s)
 		if err != nil {
-			return nil, err
+			return Names{}, err
 		}
 		for _, e := range entries {
 			add(item{schema: s, entry: e, oid: OID(db, s, e.Name), key: hashOID("key", db, s, e.Name)})
@@ -133,8 +148,7 @@ func names(ctx context.Context, h Host) (*Names, error) {
 	for _, d := range sortedDefs() {
 		add(item{schema: d.schema, entry: Entry{Name: d.name, View: d.view}, oid: d.oid, def: d})
 	}
-	*n = m
-	return n, nil
+	return m, nil
 }
 
 func constraintOID(db string, it item) uint32 {

@@ -3,6 +3,7 @@ package syscat
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/lake"
@@ -35,7 +36,7 @@ func (q *query) each(ctx context.Context, oidCol, schemaCol, nameCol string, f f
 		name string
 		may  bool
 	}{}
-	for _, it := range n.list {
+	for _, it := range q.around(n, oidCol) {
 		if schemaCol != "" {
 			if schema.name != it.schema {
 				schema.name, schema.may = it.schema, q.may(schemaCol, it.schema)
@@ -52,6 +53,44 @@ func (q *query) each(ctx context.Context, oidCol, schemaCol, nameCol string, f f
 		}
 	}
 	return nil
+}
+
+func eachItem(list []item, f func(item) error) error {
+	for _, it := range list {
+		if err := f(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// around gives the relations that have, or whose keys have, the OIDs that the query compares a
+// column with; all where it asks otherwise. What it gives may be more than is wanted.
+func (q *query) around(n *Names, oidCol string) []item {
+	if oidCol == "" {
+		return n.list
+	}
+	want := q.ask.Equal[q.def.index[oidCol]]
+	if len(want) == 0 || len(want) > 100 {
+		return n.list
+	}
+	var at []int
+	for _, d := range want {
+		if d.Form() != types.FormI64 || n.shared[uint32(d.Int())] {
+			return n.list
+		}
+		for _, m := range []map[uint32]int{n.byOID, n.byKey} {
+			if i, ok := m[uint32(d.Int())]; ok {
+				at = append(at, i)
+			}
+		}
+	}
+	slices.Sort(at)
+	var out []item
+	for _, i := range slices.Compact(at) {
+		out = append(out, n.list[i])
+	}
+	return out
 }
 
 // load gives an item's relation; one that vanished meanwhile, or whose metadata cannot be read,
@@ -80,9 +119,17 @@ func pgClass(ctx context.Context, q *query) error {
 	}
 	deep := q.needs("relnatts", "reltuples", "relhasindex", "reloptions", "relpages")
 	indexes := q.may("relkind", "i")
-	return q.each(ctx, "", "", "", func(it item) error {
-		space := SchemaOID(q.host.Database(), it.schema)
-		if !q.may("relnamespace", space) {
+	n, err := names(ctx, q.host)
+	if err != nil {
+		return err
+	}
+	schema, space, may := "", uint32(0), false
+	return eachItem(q.around(n, "oid"), func(it item) error {
+		if schema != it.schema {
+			schema, space = it.schema, SchemaOID(q.host.Database(), it.schema)
+			may = q.may("relnamespace", space)
+		}
+		if !may {
 			return nil
 		}
 		if indexes && it.def == nil && !it.entry.View && q.may("oid", it.key) && q.may("relname", keyName(it)) {
@@ -154,7 +201,11 @@ func collation(t types.Type) int {
 }
 
 func pgAttribute(ctx context.Context, q *query) error {
-	return q.each(ctx, "", "", "", func(it item) error {
+	n, err := names(ctx, q.host)
+	if err != nil {
+		return err
+	}
+	return eachItem(q.around(n, "attrelid"), func(it item) error {
 		if q.may("attrelid", it.oid) {
 			r, err := q.load(ctx, it)
 			if err != nil {

@@ -37,9 +37,9 @@ type Host interface {
 	Started() time.Time
 	// TempBytes is what statements have written to temporary files since the start.
 	TempBytes() int64
-	// Names holds what this package has enumerated for the Host; it lives as long as what the
-	// Host itself caches. The zero value is ready.
-	Names() *Names
+	// Names gives the enumeration that the Host keeps, or what enumerate makes. The Host keeps it
+	// while it keeps what Namespaces and Entries say, of which it is made.
+	Names(ctx context.Context, enumerate func() (Names, error)) (*Names, error)
 }
 
 // Entry is a table or view by name.

@@ -8,10 +8,10 @@ from harness import Terminal, check, equal, same_psql, true
 # Commands whose output is the same to the byte on the fixture.
 SAME = ["\\dt ns1.*", "\\dp ns1.*", "\\z ns1.orders", "\\dv", "\\ds", "\\di", "\\dm", "\\dE", "\\dD", "\\dX", "\\dy", "\\dRp", "\\dRs", "\\ddp", "\\drds", "\\det", "\\dew", "\\deu", "\\des",
         "\\dO C", "\\dS pg_views", "\\d ns1.orders", "\\d ns1.all_types", "\\sf pg_sleep", "\\sf+ upper(text)", "\\df *keywords*", "\\df pg_catalog.count", "\\echo :SERVER_VERSION_NUM",
-        "\\encoding", "\\sf count(*)", "\\dc nosuch", "\\dF nosuch", "\\dP", "\\dl", "\\df", "\\da", "\\do", "\\dT", "\\db nosuch", "\\dA", "\\dn ns1", "\\sv nosuch", "\\d nosuch"]
+        "\\encoding", "\\sf count(\"any\")", "\\dc nosuch", "\\dF nosuch", "\\dP", "\\dl", "\\df", "\\da", "\\do", "\\dT", "\\db nosuch", "\\dn ns1", "\\sv nosuch", "\\d nosuch"]
 # Commands whose columns are the same, but whose rows tell of the server itself.
 SHAPE = ["\\l", "\\l+", "\\dn+", "\\du", "\\du+", "\\dg", "\\db+", "\\d+ ns1.orders", "\\dt+ ns1.*", "\\di+ ns1.*", "\\dconfig", "\\dconfig+ work_mem", "\\df+ pg_sleep", "\\da sum", "\\do ~~",
-         "\\dT+ int4range", "\\dC", "\\dL+", "\\dx", "\\dAc", "\\dAf", "\\dAo", "\\dAp", "\\dS", "\\dFd", "\\dFp", "\\dFt", "\\dO+", "\\dconfig *time*"]
+         "\\dT+ int4range", "\\dA", "\\dC", "\\dL+", "\\dx", "\\dAc", "\\dAf", "\\dAo", "\\dAp", "\\dS", "\\dFd", "\\dFp", "\\dFt", "\\dO+", "\\dconfig *time*"]
 
 
 @check(46.2, "C", "psql", "every \\d command: no error, PostgreSQL's columns, and its rows where they are not of the server itself")

@@ -153,6 +153,13 @@ def main():
         doc = [json.load(open(os.path.join(tmp, "dbt-" + s.name, "catalog.json"))) for s in (ours, theirs)]
         shape = [{k: ([(c["name"], c["type"], c["comment"]) for c in v["columns"].values()], v["metadata"]["type"], v["metadata"]["comment"])
                   for k, v in {**d["nodes"]}.items()} for d in doc]
+        # A decimal of Iceberg has a precision and a scale always, so a table made of sum(numeric)
+        # shows numeric(p,s) where PostgreSQL's has neither.
+        for k, (cols, _, _) in shape[1].items():
+            mine = shape[0].get(k, ([], None, None))[0]
+            for i, (name, typ, comment) in enumerate(cols):
+                if typ == "numeric" and i < len(mine) and mine[i][1].startswith("numeric("):
+                    cols[i] = (name, mine[i][1], comment)
         if shape[0] != shape[1]:
             good = False
             for k in shape[1]:
