@@ -11,6 +11,8 @@ import (
 // dialect is how a session's text is read.
 type dialect struct {
 	parse func(string) ([]ast.Parsed, error)
+	// check finds, in little memory, what makes parse refuse a text of whatever size; nil: none.
+	check func(string) error
 	bind  *bind.Dialect
 }
 
@@ -18,7 +20,7 @@ type dialect struct {
 func (e *Engine) dialectFor(name string) (*dialect, error) {
 	switch name {
 	case "", "pg":
-		return &dialect{parse: pg.Parse, bind: bind.PostgreSQL}, nil
+		return &dialect{parse: pg.Parse, check: pg.CheckDepth, bind: bind.PostgreSQL}, nil
 	case "mysql":
 		return &dialect{parse: mysql.Parse, bind: bind.MySQL}, nil
 	}

@@ -110,6 +110,12 @@ func (s *Session) Secret() uint32 { return s.secret }
 func (s *Session) Parse(text string) ([]Parsed, error) {
 	cost := parseCost(text)
 	if err := s.Hold(cost); err != nil {
+		// A text that nests too deeply is told so, however much memory there is.
+		if s.dialect.check != nil {
+			if deep := s.dialect.check(text); deep != nil {
+				return nil, deep
+			}
+		}
 		return nil, err
 	}
 	defer s.Drop(cost)

@@ -80,3 +80,45 @@ func (g *depthGauge) add(t token) bool {
 	}
 	return g.depth <= maxDepth
 }
+
+// statementBounds finds where statements end, at semicolons outside parentheses, and bounds the
+// depth of each.
+type statementBounds struct {
+	gauge  depthGauge
+	parens int
+}
+
+// add looks at the next token; end: it is a semicolon that ends a statement.
+func (s *statementBounds) add(t token) (end bool, err error) {
+	switch {
+	case t.punct(";") && s.parens == 0:
+		*s = statementBounds{}
+		return true, nil
+	case t.punct("("):
+		s.parens++
+	case t.punct(")") && s.parens > 0:
+		s.parens--
+	}
+	if !s.gauge.add(t) {
+		return false, tooDeep(t.pos)
+	}
+	return false, nil
+}
+
+// CheckDepth tells of a text that nests too deeply what Parse tells, without the memory that
+// parsing takes.
+func CheckDepth(sql string) error {
+	if err := checkText(sql); err != nil {
+		return err
+	}
+	var bounds statementBounds
+	for l := (lexer{s: sql}); ; {
+		t, ok := l.next()
+		if !ok {
+			return nil
+		}
+		if _, err := bounds.add(t); err != nil {
+			return err
+		}
+	}
+}

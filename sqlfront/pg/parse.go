@@ -55,8 +55,7 @@ type statement struct {
 func split(sql string) ([]statement, error) {
 	var out []statement
 	var toks []token
-	var gauge depthGauge
-	depth := 0
+	var bounds statementBounds
 	flush := func() {
 		if len(toks) > 0 {
 			from, to := toks[0].pos, toks[len(toks)-1].end
@@ -66,7 +65,7 @@ func split(sql string) ([]statement, error) {
 			}
 			out = append(out, statement{text: sql[from:to], offset: from, toks: toks})
 		}
-		toks, gauge, depth = nil, depthGauge{}, 0
+		toks = nil
 	}
 	l := lexer{s: sql}
 	for {
@@ -75,17 +74,13 @@ func split(sql string) ([]statement, error) {
 			flush()
 			return out, nil
 		}
-		if t.punct(";") && depth == 0 {
+		end, err := bounds.add(t)
+		if err != nil {
+			return nil, err
+		}
+		if end {
 			flush()
 			continue
-		}
-		if t.punct("(") {
-			depth++
-		} else if t.punct(")") && depth > 0 {
-			depth--
-		}
-		if !gauge.add(t) {
-			return nil, tooDeep(t.pos)
 		}
 		toks = append(toks, t)
 	}
