@@ -18,7 +18,7 @@ import (
 // define runs DDL. In a transaction block ALTER TABLE and COMMENT wait for COMMIT like rows do;
 // what is an operation of the catalog takes effect at once, which a warning says.
 func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	if err := s.mayWrite(); err != nil {
+	if err := s.mayWrite(writeName(st.parsed.Stmt)); err != nil {
 		return err
 	}
 	if s.tx.block && !s.concernsTemporary(ctx, st.parsed.Stmt) {
@@ -142,7 +142,7 @@ func definitionError(err error) error {
 		if ex.What == "namespace" {
 			return sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", ex.Name)
 		}
-		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", shownName(ex.Name))
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", ex.Name[strings.LastIndexByte(ex.Name, '.')+1:])
 	case errors.As(err, &ne):
 		return sqlerr.New(sqlerr.DependentObjectsExist, "cannot drop schema %q because other objects depend on it", ne.Namespace).
 			WithHint("Drop its tables and views first.")

@@ -70,7 +70,7 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 		return sqlerr.New(sqlerr.UndefinedFunction, "procedure %q does not exist", name).WithHint("There are: %s.", strings.Join(sortedKeys(procedures), ", "))
 	}
 	if !p.reads {
-		if err := s.mayWrite(); err != nil {
+		if err := s.mayWrite("CALL"); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -252,12 +251,4 @@ func (s *Session) closeTemporary() {
 	if err := os.RemoveAll(s.tempFolder); err != nil {
 		s.engine.cfg.Log("temporary tables: %v", err)
 	}
-}
-
-// shownName leaves out of a full name what users do not write.
-func shownName(full string) string {
-	if rest, ok := strings.CutPrefix(full, temporaryCatalog+".pg_temp_"); ok {
-		_, full, _ = strings.Cut(rest, ".")
-	}
-	return full
 }

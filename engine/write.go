@@ -22,7 +22,7 @@ func (s *Session) planStatement(env *planner.Env, n plan.Node) (plan.Node, error
 
 // write runs INSERT, UPDATE, DELETE, MERGE and TRUNCATE.
 func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
-	if err := s.mayWrite(); err != nil && !writesTemporary(st.bound) {
+	if err := s.mayWrite(writeName(st.parsed.Stmt)); err != nil && !writesTemporary(st.bound) {
 		return err
 	}
 	switch n := st.parsed.Stmt.(type) {
@@ -41,10 +41,10 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 	return s.runWrite(ctx, st.bound, st.bound.Plan, args, r)
 }
 
-// mayWrite refuses a write where the session or its transaction only reads.
-func (s *Session) mayWrite() error {
+// mayWrite refuses the write that messages call what, where the session or its transaction only reads.
+func (s *Session) mayWrite(what string) error {
 	if s.tx.block && s.tx.readOnly || !s.tx.block && s.settings.bool("default_transaction_read_only") {
-		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute a statement that writes in a read-only transaction")
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", what)
 	}
 	if v, _ := s.settings.get("lhsql.as_of"); v != "" {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "the session reads the past (lhsql.as_of = %s) and cannot write", v).
@@ -209,7 +209,7 @@ func truncation(ctx context.Context, t *lake.Table, snap *lake.Snapshot, branch 
 
 // copyFrom runs COPY … FROM STDIN: an INSERT whose source the client feeds.
 func (s *Session) copyFrom(ctx context.Context, st *Stmt, in vec.Source, r *Result) error {
-	if err := s.mayWrite(); err != nil {
+	if err := s.mayWrite("COPY FROM"); err != nil {
 		return err
 	}
 	if in == nil {

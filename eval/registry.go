@@ -81,8 +81,10 @@ type Func struct {
 	Kernel     Kernel
 	Row        Row
 	Set        SetKernel
-	Agg        *AggImpl
-	Window     *WindowImpl
+	// SetOf makes Set for rows of a type that only the call knows.
+	SetOf  func(ret types.Type) SetKernel
+	Agg    *AggImpl
+	Window *WindowImpl
 	// Total: the function cannot fail, whatever its arguments. It is then evaluated on whole
 	// dictionaries, values that no row has included.
 	Total bool
@@ -96,3 +98,11 @@ type Func struct {
 // SetKernel makes the rows that a set-returning function returns for one call. For a function
 // whose Ret is a Struct each row is a NewStruct Datum.
 type SetKernel func(c *Ctx, args []types.Datum, yield func(types.Datum) error) error
+
+// SetFor is the kernel of a set-returning function for a call whose rows have type ret.
+func (f *Func) SetFor(ret types.Type) SetKernel {
+	if f.SetOf != nil {
+		return f.SetOf(ret)
+	}
+	return f.Set
+}

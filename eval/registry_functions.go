@@ -212,7 +212,7 @@ func registerOne(f Func) {
 		p.Kind, p.Strict = plan.AggregateFunc, false
 	case f.Window != nil:
 		p.Kind, p.Strict = plan.WindowFunc, false
-	case f.Set != nil:
+	case f.Set != nil || f.SetOf != nil:
 		p.Kind = plan.SetFunc
 	case f.Kernel == nil && f.Row != nil:
 		f.Kernel = rowKernel(f.Row)

@@ -145,7 +145,7 @@ func (f *funcScan) call(c *plan.Call, yield func(types.Datum) error) error {
 			return nil
 		}
 	}
-	return eval.Declaration(c.Func).Set(f.c, args, yield)
+	return eval.Declaration(c.Func).SetFor(c.Typ)(f.c, args, yield)
 }
 
 func (f *funcScan) Close() error { return f.rows.close() }

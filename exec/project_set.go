@@ -61,7 +61,7 @@ func newProjectSet(env *Env, n *plan.ProjectSet, in vec.Source) (*projectSet, er
 		var sc setColumn
 		var err error
 		if call, ok := e.Expr.(*plan.Call); ok && call.Func.Kind == plan.SetFunc {
-			sc.set, sc.strict = eval.Declaration(call.Func).Set, call.Func.Strict
+			sc.set, sc.strict = eval.Declaration(call.Func).SetFor(call.Typ), call.Func.Strict
 			sc.args, err = compileAll(call.Args, cols)
 			sc.vecs = make([]*vec.Vector, len(sc.args))
 			sc.list = call.Func.Name == "unnest" && len(call.Args) == 1 && call.Args[0].Type().Kind == types.Array &&

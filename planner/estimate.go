@@ -34,6 +34,7 @@ const (
 	defaultBoolean  = 0.33
 	defaultDistinct = 200
 	setFuncRows     = 100
+	unnestRows      = 10 // elements of a stored list
 )
 
 func newEstimator(n plan.Node) *estimator {
@@ -226,9 +227,19 @@ func (e *estimator) guess(n plan.Node) float64 {
 		}
 		return r
 	case *plan.ProjectSet:
-		return e.of(n.Input) * setFuncRows
+		rows := 1.0
+		for _, x := range n.Exprs {
+			if c, ok := x.Expr.(*plan.Call); ok {
+				rows = math.Max(rows, callRows(c))
+			}
+		}
+		return e.of(n.Input) * rows
 	case *plan.FuncScan:
-		return setFuncRows
+		rows := 1.0
+		for _, c := range n.Calls {
+			rows = math.Max(rows, callRows(c))
+		}
+		return rows
 	case *plan.Join:
 		return e.join(n.Kind, e.of(n.Left), e.of(n.Right), plan.Conjuncts(n.On))
 	case *plan.Apply:
@@ -535,4 +546,18 @@ func (e *estimator) callSelectivity(p *plan.Call) float64 {
 func decimalNumber(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil && !math.IsNaN(f)
+}
+
+// callRows guesses how many rows a call in FROM makes.
+func callRows(c *plan.Call) float64 {
+	switch {
+	case c.Func.Kind != plan.SetFunc:
+		return 1
+	case c.Func.Name != "unnest":
+		return setFuncRows
+	}
+	if a, ok := c.Args[0].(*plan.ArrayExpr); ok {
+		return float64(len(a.Elems))
+	}
+	return unnestRows
 }

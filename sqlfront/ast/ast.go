@@ -381,6 +381,8 @@ type FuncTable struct {
 	Alias      Alias
 	Lateral    bool
 	Pos        int
+	// CallDefs are the column definition lists of ROWS FROM (f(…) AS (a int), …).
+	CallDefs map[*Call][]ColDef
 }
 type JoinTable struct {
 	Kind        string // "inner", "left", "right", "full", "cross"

@@ -364,8 +364,8 @@ func (b *binder) funcTable(t *ast.FuncTable, lv *level) (plan.Node, *item) {
 	for _, c := range spreadUnnest(t.Calls) {
 		call := b.tableFunction(lv, c)
 		fname := c.Name.Parts[len(c.Name.Parts)-1]
-		var defs []ast.ColDef
-		if len(t.Calls) == 1 {
+		defs := t.CallDefs[c]
+		if len(t.Calls) == 1 && len(defs) == 0 {
 			defs = t.Alias.ColDefs
 		}
 		fields := b.functionFields(call, fname, defs, t, leftmostCall(c))

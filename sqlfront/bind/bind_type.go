@@ -92,9 +92,29 @@ func (b *binder) elementType(n *ast.TypeName) types.Type {
 				return types.ArrayOf(e)
 			}
 		}
-		b.fail(sqlerr.UndefinedObject, n.Pos, "type \"%s\" does not exist", name)
+		if t, ok = b.rowType(name); !ok {
+			b.fail(sqlerr.UndefinedObject, n.Pos, "type \"%s\" does not exist", name)
+		}
 	}
 	return b.withMods(t, n)
+}
+
+// rowType is the type of a table's rows, which the table's name names.
+func (b *binder) rowType(name string) (types.Type, bool) {
+	if b.env.Catalog == nil {
+		return types.Type{}, false
+	}
+	rel, err := b.env.Catalog.Relation(b.ctx, TableRef{Parts: []string{name}, NewCol: b.newColID, SearchPath: b.searchPath()})
+	if err != nil || rel.Table == nil {
+		return types.Type{}, false
+	}
+	b.use(rel, false)
+	var fields []types.Field
+	for i := range rel.TableSchema.Fields {
+		f := &rel.TableSchema.Fields[i]
+		fields = append(fields, types.Field{Name: f.Name, Type: f.Type})
+	}
+	return types.StructOf(fields...), len(fields) > 0
 }
 
 func (b *binder) structType(n *ast.TypeName) types.Type {

@@ -78,11 +78,12 @@ func (c *conv) alias(n *pgquery.Alias) ast.Alias {
 
 func (c *conv) rangeFunction(n *pgquery.RangeFunction) ast.TableExpr {
 	t := &ast.FuncTable{Ordinality: n.Ordinality, Lateral: n.Lateral, Alias: c.alias(n.Alias), Pos: -1}
-	defs := func(in []*pgquery.Node) {
+	defs := func(in []*pgquery.Node) (out []ast.ColDef) {
 		for _, d := range in {
 			def := d.GetColumnDef()
-			t.Alias.ColDefs = append(t.Alias.ColDefs, ast.ColDef{Name: def.GetColname(), Type: c.typeName(def.GetTypeName())})
+			out = append(out, ast.ColDef{Name: def.GetColname(), Type: c.typeName(def.GetTypeName())})
 		}
+		return out
 	}
 	for _, f := range n.Functions {
 		pair := f.GetList().GetItems()
@@ -98,11 +99,14 @@ func (c *conv) rangeFunction(n *pgquery.RangeFunction) ast.TableExpr {
 		default:
 			c.refuse(e.Position(), "this expression is not supported in FROM")
 		}
-		if len(pair) > 1 {
-			defs(pair[1].GetList().GetItems())
+		if d := pair[len(pair)-1].GetList().GetItems(); len(pair) > 1 && len(d) > 0 && len(t.Calls) > 0 {
+			if t.CallDefs == nil {
+				t.CallDefs = map[*ast.Call][]ast.ColDef{}
+			}
+			t.CallDefs[t.Calls[len(t.Calls)-1]] = defs(d)
 		}
 	}
-	defs(n.Coldeflist)
+	t.Alias.ColDefs = defs(n.Coldeflist)
 	if len(t.Calls) > 0 {
 		t.Pos = t.Calls[0].Pos
 	}
