@@ -22,6 +22,8 @@ type columnTest struct {
 	terms []plan.Expr // over col alone
 	progs []*eval.Program
 	keys  []scan.KeySet
+	value *vec.Appender // the one that is tested
+	out   [1]uint16
 }
 
 func newAsker(env *Env, n *plan.Virtual) *asker {
@@ -64,6 +66,11 @@ func newAsker(env *Env, n *plan.Virtual) *asker {
 		}
 		if i, ok := at[c.ID]; ok {
 			test(i).keys = append(test(i).keys, keys)
+			// A join with one row, or with rows of one key, asks as a constant does.
+			lo, hi, known := keys.MinMax()
+			if known && a.equal[n.Index[i]] == nil && !keys.MatchesNull() && c.Typ.Form() == types.FormI64 && !lo.IsNull() && plan.EqualDatum(lo, hi) {
+				a.equal[n.Index[i]] = []types.Datum{lo}
+			}
 		}
 	}
 	return a
@@ -119,10 +126,13 @@ func (a *asker) may(column int, d types.Datum) bool {
 		}
 		t.terms = nil
 	}
-	v := vec.NewAppender(t.col.Type)
-	v.AppendDatum(d)
-	b := &vec.Batch{Cols: []*vec.Vector{v.Vector()}, Rows: 1}
-	out := make([]uint16, 1)
+	if t.value == nil {
+		t.value = vec.NewAppender(t.col.Type)
+	}
+	t.value.Reset()
+	t.value.AppendDatum(d)
+	b := &vec.Batch{Cols: []*vec.Vector{t.value.Vector()}, Rows: 1}
+	out := t.out[:]
 	for _, p := range t.progs {
 		if sel, err := p.Select(a.env.Ctx, b, out); err == nil && len(sel) == 0 {
 			return false
