@@ -107,15 +107,24 @@ func procOID(name string) uint32 {
 	if name == "-" {
 		return 0
 	}
-	for _, r := range typeRows() {
-		for _, f := range []funcRef{r.input, r.output, r.receive, r.send} {
-			if f.name == name {
-				return f.oid
-			}
-		}
+	if oid, ok := typeFuncs()[name]; ok {
+		return oid
 	}
 	return hashOID("function", name)
 }
+
+// typeFuncs are the types' input and output functions by name.
+var typeFuncs = sync.OnceValue(func() map[string]uint32 {
+	m := map[string]uint32{}
+	for _, r := range typeRows() {
+		for _, f := range []funcRef{r.input, r.output, r.receive, r.send} {
+			if _, ok := m[f.name]; !ok {
+				m[f.name] = f.oid
+			}
+		}
+	}
+	return m
+})
 
 func pgType(ctx context.Context, q *query) error {
 	// Domains and composite types are asked for row by row by some clients; there are none.
