@@ -449,7 +449,7 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, "."))
 	}
 	if err != nil {
-		return err
+		return s.dropUnreadable(ctx, n, name.Parts, err)
 	}
 	id := lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name}
 	cat := s.catalogOf(rel.Catalog)
@@ -461,6 +461,27 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 		return cat.DropView(ctx, id)
 	}
 	return sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, n.Kind).At(name.Pos)
+}
+
+// dropUnreadable drops a table whose metadata was lost or is broken: to take it out of its catalog
+// needs none of its files. Only by its whole name: err is why a shorter one leads nowhere.
+func (s *Session) dropUnreadable(ctx context.Context, n *ast.Drop, parts []string, err error) error {
+	e, ok := sqlerr.As(err)
+	if !ok || e.Code != sqlerr.IOError && e.Code != sqlerr.DataCorrupted || n.Kind != "table" || n.Purge || len(parts) < 2 {
+		return err
+	}
+	id := lake.Name{Table: parts[len(parts)-1]}
+	if _, ok := s.engine.catalogs[parts[0]]; ok && len(parts) > 2 {
+		id.Catalog, id.Namespace = parts[0], strings.Join(parts[1:len(parts)-1], ".")
+	} else {
+		id.Catalog, id.Namespace = s.schemaName(ctx, parts[:len(parts)-1])
+	}
+	cat, ok := s.engine.catalogs[id.Catalog]
+	if !ok {
+		return err
+	}
+	defer s.moved(id, nil)
+	return cat.Drop(ctx, id, false)
 }
 
 func (s *Session) dropContents(ctx context.Context, catalog, ns string, purge bool) error {
