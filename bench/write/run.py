@@ -14,6 +14,7 @@ each statement in a process of its own, start included; Spark in one JVM, start 
 small tables that warms it up not included. CPU is user and system time of the process.
 """
 import argparse
+import csv
 import json
 import os
 import shutil
@@ -69,7 +70,7 @@ class Lhsql:
 
     def rows(self, sql):
         out = subprocess.run(self.args + ["--format", "csv", "-c", sql], capture_output=True, text=True, check=True).stdout
-        return [l.split(",") for l in out.strip().splitlines()[1:]]
+        return list(csv.reader(out.splitlines()[1:]))
 
     def create(self, t):
         version, mode = MODES[t[1]]

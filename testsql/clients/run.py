@@ -132,6 +132,20 @@ def report(results, path):
     open(path, "w").write("\n".join(out + missing(results)) + "\n" + TOOLS)
 
 
+def run_check(check, ctx, trace):
+    """Its result and the reason, if there is one."""
+    import harness
+    try:
+        check["run"](ctx)
+        return "pass", ""
+    except harness.Skip as e:
+        return "FAIL" if os.environ.get("CI") else "skip", str(e)
+    except Exception as e:
+        if trace:
+            traceback.print_exc()
+        return "FAIL", str(e) if isinstance(e, AssertionError) else "%s: %s" % (type(e).__name__, e)
+
+
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("--section")
@@ -142,6 +156,7 @@ def main():
     a.add_argument("--report")
     a.add_argument("--write", action="store_true")
     a.add_argument("--trace", action="store_true")
+    a.add_argument("--retries", type=int, default=0, help="how often a failed check is run again: other work on the machine upsets waits")
     a = a.parse_args()
     if a.write and (a.section or a.only or a.without):
         sys.exit("--write needs a run of all checks")
@@ -166,16 +181,12 @@ def main():
         for c in sorted(harness.CHECKS, key=lambda c: c["n"]):
             if (a.section and c["section"] not in a.section) or (only and c["n"] not in only) or c["n"] in without:
                 continue
-            t, reason = time.time(), ""
-            try:
-                c["run"](ctx)
-                result = "pass"
-            except harness.Skip as e:
-                result, reason = "FAIL" if os.environ.get("CI") else "skip", str(e)
-            except Exception as e:
-                result, reason = "FAIL", "%s: %s" % (type(e).__name__, e) if not isinstance(e, AssertionError) else str(e)
-                if a.trace:
-                    traceback.print_exc()
+            t = time.time()
+            for left in range(a.retries, -1, -1):
+                result, reason = run_check(c, ctx, a.trace)
+                if result != "FAIL" or left == 0:
+                    break
+                print("again %s%g: %s" % (c["section"], c["n"], reason), flush=True)
             results.append(dict(c, result=result, reason=reason))
             print("%-4s %s%-5g %-22s %s (%.1f s)%s" % (result, c["section"], c["n"], c["client"][:22], c["title"], time.time() - t, "\n       " + reason if reason else ""), flush=True)
     finally:
