@@ -308,11 +308,19 @@ func arrayFill(_ *Ctx, a []types.Datum, t []types.Type, ret types.Type) (types.D
 		return types.Null, err
 	}
 	v, err := recast(a[0], t[0], ret.Elem())
+	if err != nil {
+		return types.Null, err
+	}
+	if v.Form() == types.FormStr {
+		if err := vec.CheckBytes(int(n) * len(v.Str())); err != nil {
+			return types.Null, err
+		}
+	}
 	out := make([]types.Datum, n)
 	for i := range out {
 		out[i] = v
 	}
-	return types.NewList(out), err
+	return types.NewList(out), nil
 }
 
 func arrayToString(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {

@@ -35,7 +35,7 @@ const killsPerTable = 25
 
 // A killed writer's statement may leave what it had written so far: data, deletes, manifests, a
 // list, metadata, each possibly half-written.
-const leftPerKill = 12
+const leftPerKill = 32
 
 // TestKilledProcesses kills lhsql processes that write the same tables, with signal 9 at random
 // moments. Every statement that was acknowledged is there once, of the one in flight all or

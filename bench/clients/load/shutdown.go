@@ -119,8 +119,10 @@ func (s *Server) farewell(ctx context.Context, sig syscall.Signal, want map[stri
 			problem("a new client hears %v", err)
 		}
 		cancelled.CancelRequest(ctx)
+		close(feed)
+	} else {
+		defer close(feed) // or the COPY might end well before the server has heard of the signal
 	}
-	close(feed)
 	heard := map[string]goodbye{}
 	all := f.n
 	if sig == syscall.SIGTERM {
