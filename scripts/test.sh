@@ -48,4 +48,4 @@ fi
 # The targets' seeds and findings so far ran as tests above. What new random inputs find is news,
 # not a regression: it is shown, and does not fail the run.
 step "fuzzing, briefly"
-timeout 600 scripts/fuzz.sh "${FUZZ_TIME:-3s}" || echo "fuzzing found something or ran out of time: see above"
+timeout 300 scripts/fuzz.sh "${FUZZ_TIME:-3s}" || echo "fuzzing found something or ran out of time: see above"
