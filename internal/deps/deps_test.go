@@ -48,7 +48,6 @@ var guests = []struct{ prefix, rooms string }{
 	{"github.com/apache/arrow-go", "scan dml bench"},
 	{"github.com/pganalyze/pg_query_go", "sqlfront/pg"},
 	{"github.com/jackc/pgx/v5/pgproto3", "wire/pg"},
-	{"github.com/dolthub/", "wire/mysql sqlfront/mysql"},
 	{"modernc.org/sqlite", "lake"},
 }
 

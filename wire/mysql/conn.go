@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -11,9 +10,10 @@ import (
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/wire/door"
 )
 
-// conn is one client connection, served by one goroutine; drain and terminate may be called
+// conn is one client connection, served by one goroutine; Drain, Terminate and Close may be called
 // from any.
 type conn struct {
 	srv    *Server
@@ -21,7 +21,7 @@ type conn struct {
 	nc     net.Conn // perhaps raw within TLS
 	w      writer
 	in     *packetReader
-	r      *reader
+	r      *door.Reader
 	ctx    context.Context // ends when the client is gone
 	cancel context.CancelFunc
 	sess   *engine.Session
@@ -55,7 +55,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{srv: s, raw: nc, pid: s.engine.ReservePID(), leave: func() {}}
 	c.setConn(nc)
 	c.reset()
-	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	c.ctx, c.cancel = context.WithCancel(s.door.Context)
 	return c
 }
 
@@ -71,8 +71,8 @@ func (c *conn) reset() {
 	c.found, c.affected = 0, 0
 }
 
-// drain asks the connection to end once it is idle.
-func (c *conn) drain() {
+// Drain asks the connection to end once it is idle.
+func (c *conn) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.draining = true
@@ -87,8 +87,8 @@ func (c *conn) isDraining() bool {
 	return c.draining
 }
 
-// terminate ends the connection's session, whatever it does.
-func (c *conn) terminate() {
+// Terminate ends the connection's session, whatever it does.
+func (c *conn) Terminate() {
 	c.mu.Lock()
 	sess := c.session
 	c.mu.Unlock()
@@ -102,7 +102,7 @@ func (c *conn) terminate() {
 func (c *conn) wake() {
 	c.w.hurry.Store(true)
 	c.raw.SetReadDeadline(time.Now())
-	c.raw.SetWriteDeadline(time.Now().Add(lastWords / 2))
+	c.raw.SetWriteDeadline(time.Now().Add(door.LastWords / 2))
 }
 
 // setSession makes sess the connection's, which KILL and Shutdown can end.
@@ -114,8 +114,11 @@ func (c *conn) setSession(sess *engine.Session) {
 	sess.OnTerminate(c.wake)
 }
 
-// serve runs the connection to its end.
-func (c *conn) serve() {
+// Close ends the connection under whoever uses it.
+func (c *conn) Close() { c.raw.Close() }
+
+// Serve runs the connection to its end.
+func (c *conn) Serve() {
 	defer c.raw.Close()
 	defer c.cancel()
 	defer func() {
@@ -136,19 +139,19 @@ func (c *conn) serve() {
 		c.srv.count.aborted.Add(1)
 		if !errors.Is(err, errDone) {
 			c.last(err)
-			c.linger()
+			door.Linger(c.nc, c.raw, maxLoginPacket)
 		}
 		return
 	}
-	c.r = newReader(c.nc, c.cancel)
-	defer c.r.close()
+	c.r = door.NewReader(c.nc, c.cancel)
+	defer c.r.Close()
 	c.in = &packetReader{r: c.r, limit: c.srv.cfg.MaxPacket,
 		hold: func(n int64) error { return c.sess.Hold(n) }, drop: func(n int64) { c.sess.Drop(n) }}
 	c.loop()
 }
 
 func (c *conn) logIn() error {
-	done, err := c.srv.waitForLogin()
+	done, err := c.srv.door.WaitForLogin()
 	if err != nil {
 		return err
 	}
@@ -156,21 +159,9 @@ func (c *conn) logIn() error {
 	return c.login()
 }
 
-// linger lets the client read the last words: a connection that is closed with input unread is
-// reset, and the reset may overtake them.
-func (c *conn) linger() {
-	c.nc.SetReadDeadline(time.Now().Add(time.Second))
-	if h, ok := c.nc.(interface{ CloseWrite() error }); ok {
-		h.CloseWrite()
-	} else if h, ok := c.raw.(interface{ CloseWrite() error }); ok {
-		h.CloseWrite()
-	}
-	io.CopyN(io.Discard, c.nc, maxLoginPacket)
-}
-
 func (c *conn) loop() {
 	for c.w.err == nil && !c.over {
-		if !c.r.pending() {
+		if !c.r.Pending() {
 			c.w.flush()
 		}
 		pkt, err := c.receive()
@@ -213,7 +204,7 @@ func (c *conn) guarded(pkt []byte) (done bool) {
 // receive waits for a command, as long as the session may be idle.
 func (c *conn) receive() ([]byte, error) {
 	c.mu.Lock()
-	if c.draining && !c.r.pending() && c.sess.Status() == 'I' {
+	if c.draining && !c.r.Pending() && c.sess.Status() == 'I' {
 		c.mu.Unlock()
 		return nil, errShutdown
 	}
@@ -241,13 +232,13 @@ func (c *conn) lost(err error) {
 	switch {
 	case c.isDraining() || c.sess.Terminated():
 		c.last(errShutdown)
-	case isTimeout(err):
+	case door.IsTimeout(err):
 		c.last(wireError(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."))
 	case errors.As(err, new(*refusedPacket)):
 		c.last(err)
 	case errors.Is(err, errTooLarge):
 		c.last(wireError(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"))
-		c.linger()
+		door.Linger(c.nc, c.raw, maxLoginPacket)
 	case errors.Is(err, errSequence):
 		c.last(wireError(1156, "08S01", "Got packets out of order"))
 	}

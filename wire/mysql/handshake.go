@@ -43,7 +43,7 @@ func (c *conn) login() error {
 	if err := c.authenticate(l); err != nil {
 		return err
 	}
-	if c.leave, err = c.srv.admit(); err != nil {
+	if c.leave, err = c.srv.door.Admit(); err != nil {
 		c.leave = func() {}
 		return err
 	}

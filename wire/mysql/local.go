@@ -227,7 +227,8 @@ func (c *conn) statistics() string {
 	s := c.srv
 	up := int64(time.Since(s.start).Seconds())
 	q := s.count.questions.Load()
-	return "Uptime: " + itoa(up) + "  Threads: " + itoa(int64(s.connected())) + "  Questions: " + itoa(q) +
+	now, _ := s.door.Sessions()
+	return "Uptime: " + itoa(up) + "  Threads: " + itoa(int64(now)) + "  Questions: " + itoa(q) +
 		"  Slow queries: " + itoa(s.count.slow.Load()) + "  Opens: 0  Flush tables: 1  Open tables: 0  Queries per second avg: " +
 		strconv.FormatFloat(float64(q)/float64(max(up, 1)), 'f', 3, 64)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/wire/door"
 )
 
 // maxPayload is the most that one packet carries; a packet of exactly so much goes on in the
@@ -217,7 +218,7 @@ func (w *writer) flush() {
 	// One deadline per flush, not per statement: a slow reader that still reads may stay.
 	timeout := w.timeout
 	if w.hurry.Load() {
-		timeout = min(timeout, lastWords/2)
+		timeout = min(timeout, door.LastWords/2)
 	}
 	if w.err = w.nc.SetWriteDeadline(time.Now().Add(timeout)); w.err == nil {
 		if w.res != nil {

@@ -123,7 +123,7 @@ func TestKill(t *testing.T) {
 	gone.write(0, append([]byte{comQuery}, slow...))
 	time.Sleep(200 * time.Millisecond)
 	gone.nc.Close()
-	for end := time.Now().Add(10 * time.Second); s.connected() > 1; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); connected(s) > 1; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the session of a client that left goes on")
 		}
@@ -219,7 +219,7 @@ func TestLimits(t *testing.T) {
 		t.Error(e)
 	}
 	b.nc.Close()
-	for end := time.Now().Add(5 * time.Second); s.connected() > 1 && time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Second); connected(s) > 1 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	c, _ = open(t, addr)
@@ -381,4 +381,9 @@ func TestShutdown(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+}
+
+func connected(s *Server) int {
+	now, _ := s.door.Sessions()
+	return now
 }

@@ -3,7 +3,6 @@ package pg
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -11,16 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/wire/door"
 )
 
-// conn is one client connection, served by one goroutine; drain and terminate may be called
+// conn is one client connection, served by one goroutine; Drain, Terminate and Close may be called
 // from any.
 type conn struct {
 	srv    *Server
 	raw    net.Conn // as it was accepted
 	nc     net.Conn // perhaps raw within TLS
 	w      writer
-	r      *reader
+	r      *door.Reader
 	be     *pgproto3.Backend // reads messages
 	ctx    context.Context   // ends when the client is gone
 	cancel context.CancelFunc
@@ -45,13 +45,13 @@ type conn struct {
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{srv: s, raw: nc, nc: nc, portals: map[string]*portal{}, leave: func() {}}
 	c.w = writer{nc: nc, timeout: s.cfg.WriteTimeout}
-	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	c.ctx, c.cancel = context.WithCancel(s.door.Context)
 	return c
 }
 
-// drain asks the connection to end once it is idle. One that runs a statement goes on reading:
+// Drain asks the connection to end once it is idle. One that runs a statement goes on reading:
 // the statement may be a COPY, and its client may leave.
-func (c *conn) drain() {
+func (c *conn) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.draining = true
@@ -60,8 +60,8 @@ func (c *conn) drain() {
 	}
 }
 
-// terminate ends the connection's session, whatever it does.
-func (c *conn) terminate() {
+// Terminate ends the connection's session, whatever it does.
+func (c *conn) Terminate() {
 	c.mu.Lock()
 	sess := c.session
 	c.mu.Unlock()
@@ -75,11 +75,14 @@ func (c *conn) terminate() {
 func (c *conn) wake() {
 	c.w.hurry.Store(true)
 	c.raw.SetReadDeadline(time.Now())
-	c.raw.SetWriteDeadline(time.Now().Add(lastWords / 2))
+	c.raw.SetWriteDeadline(time.Now().Add(door.LastWords / 2))
 }
 
-// serve runs the connection to its end.
-func (c *conn) serve() {
+// Close ends the connection under whoever uses it.
+func (c *conn) Close() { c.raw.Close() }
+
+// Serve runs the connection to its end.
+func (c *conn) Serve() {
 	defer c.raw.Close()
 	defer c.cancel()
 	defer func() {
@@ -96,15 +99,15 @@ func (c *conn) serve() {
 	if err != nil {
 		if !errors.Is(err, errDone) {
 			c.fatal(err)
-			c.linger()
+			door.Linger(c.nc, c.raw, maxStartupMessage)
 		}
 		return
 	}
-	c.r = newReader(c.nc, c.cancel)
+	c.r = door.NewReader(c.nc, c.cancel)
 	c.sess.OnTerminate(c.wake)
 	c.sess.OnPortal(c.sqlPortal)
 	defer c.closePortals()
-	defer c.r.close()
+	defer c.r.Close()
 	c.frames = &frames{r: c.r, most: c.srv.cfg.MaxMessage, admit: c.holdMessage}
 	c.be = pgproto3.NewBackend(c.frames, nil)
 	c.be.SetMaxBodyLen(c.srv.cfg.MaxMessage)
@@ -113,7 +116,7 @@ func (c *conn) serve() {
 }
 
 func (c *conn) logIn() error {
-	done, err := c.srv.waitForLogin()
+	done, err := c.srv.door.WaitForLogin()
 	if err != nil {
 		return err
 	}
@@ -121,21 +124,9 @@ func (c *conn) logIn() error {
 	return c.startup()
 }
 
-// linger lets the client read the last words: a connection that is closed with input unread is
-// reset, and the reset may overtake them.
-func (c *conn) linger() {
-	c.nc.SetReadDeadline(time.Now().Add(time.Second))
-	if h, ok := c.nc.(interface{ CloseWrite() error }); ok {
-		h.CloseWrite()
-	} else if h, ok := c.raw.(interface{ CloseWrite() error }); ok {
-		h.CloseWrite()
-	}
-	io.CopyN(io.Discard, c.nc, maxStartupMessage)
-}
-
 func (c *conn) loop() {
 	for c.w.err == nil && !c.over {
-		if !c.r.pending() {
+		if !c.r.Pending() {
 			c.w.flush()
 		}
 		msg, err := c.receive()
@@ -161,7 +152,7 @@ func (c *conn) loop() {
 // receive waits for a message, as long as the session may be idle.
 func (c *conn) receive() (pgproto3.FrontendMessage, error) {
 	c.mu.Lock()
-	if c.draining && !c.r.pending() {
+	if c.draining && !c.r.Pending() {
 		c.mu.Unlock()
 		return nil, errShutdown
 	}
@@ -190,7 +181,7 @@ func (c *conn) lost(err error) {
 	switch {
 	case c.isDraining() || c.sess.Terminated():
 		c.fatal(errShutdown)
-	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
+	case errors.Is(err, context.DeadlineExceeded) || door.IsTimeout(err):
 		if c.sess.Status() != 'I' {
 			c.fatal(sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout"))
 		} else {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/lhsql/lhsql/wire/door"
 )
 
 // What each message of the extended protocol gets for an answer, as letters: see client.until.
@@ -137,7 +139,7 @@ func TestLoginsWait(t *testing.T) {
 	}
 	one := silent()
 	silent()
-	for end := time.Now().Add(5 * time.Second); len(s.logins) < 2 && time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Second); s.door.LoggingIn() < 2 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	time.AfterFunc(100*time.Millisecond, func() { one.Close() })
@@ -162,12 +164,7 @@ func TestSlowReader(t *testing.T) {
 	c, w := dial(t, addr), dial(t, addr)
 	c.Send(query("select g, repeat('x', 1000) from generate_series(1, 100000) g"))
 	c.Frontend.Flush()
-	count := func() int {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(s.conns)
-	}
-	for end := time.Now().Add(10 * time.Second); count() > 1; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); s.door.Connections() > 1; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the slow reader is still connected")
 		}
@@ -190,10 +187,7 @@ func TestDisconnectCancels(t *testing.T) {
 		c.nc.Close()
 		start := time.Now()
 		for {
-			s.mu.Lock()
-			n := len(s.conns)
-			s.mu.Unlock()
-			if n == 0 {
+			if s.door.Connections() == 0 {
 				break
 			}
 			if time.Since(start) > time.Second {
@@ -284,7 +278,7 @@ func TestShutdownCutsOff(t *testing.T) {
 	if err := s.Shutdown(ctx); err != context.Canceled {
 		t.Error(err)
 	}
-	if d := time.Since(start); d > 2*lastWords {
+	if d := time.Since(start); d > 2*door.LastWords {
 		t.Errorf("Shutdown took %v", d)
 	}
 	for i, c := range clients[:4] {

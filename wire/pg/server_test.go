@@ -188,7 +188,7 @@ func serveScript(t testing.TB, s *Server, script []byte) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		newConn(s, nc).serve()
+		newConn(s, nc).Serve()
 	}()
 	select {
 	case <-ended:

@@ -45,13 +45,13 @@ func (c *conn) startup() error {
 	if user == "" {
 		return sqlerr.New(sqlerr.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
 	}
-	if c.srv.isClosing() {
+	if c.srv.door.Closing() {
 		return errClosing
 	}
 	if err := c.authenticate(user); err != nil {
 		return err
 	}
-	if leave, err := c.srv.admit(); err != nil {
+	if leave, err := c.srv.door.Admit(); err != nil {
 		return err
 	} else {
 		c.leave = leave

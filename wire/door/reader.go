@@ -1,18 +1,19 @@
-package mysql
+package door
 
 import (
 	"errors"
 	"io"
 	"net"
 	"sync"
+	"time"
 )
 
-// readAhead bounds what a client may have in flight beyond the command being served.
+// readAhead bounds what a client may have in flight beyond what is being served.
 const readAhead = 256 << 10
 
-// reader reads a connection ahead of its consumer, so that a client that disconnects is noticed
+// Reader reads a connection ahead of its consumer, so that a client that disconnects is noticed
 // while a statement runs (PROMISES V2). Read is for one goroutine.
-type reader struct {
+type Reader struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
 	buf    []byte // unread bytes
@@ -21,15 +22,15 @@ type reader struct {
 	closed bool
 }
 
-// newReader starts reading nc; gone is called when the peer is gone.
-func newReader(nc net.Conn, gone func()) *reader {
-	r := &reader{gone: gone}
+// NewReader starts reading nc; gone is called when the peer is gone.
+func NewReader(nc net.Conn, gone func()) *Reader {
+	r := &Reader{gone: gone}
 	r.cond = sync.NewCond(&r.mu)
 	go r.fill(nc)
 	return r
 }
 
-func (r *reader) fill(nc net.Conn) {
+func (r *Reader) fill(nc net.Conn) {
 	chunk := make([]byte, 32<<10)
 	for {
 		n, err := nc.Read(chunk)
@@ -47,7 +48,7 @@ func (r *reader) fill(nc net.Conn) {
 		if stop {
 			// A deadline is our own doing (idle timeouts, draining): the peer is still there, and
 			// a statement that runs may end.
-			if !isTimeout(err) {
+			if !IsTimeout(err) {
 				r.gone()
 			}
 			return
@@ -55,7 +56,7 @@ func (r *reader) fill(nc net.Conn) {
 	}
 }
 
-func (r *reader) Read(p []byte) (int, error) {
+func (r *Reader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.buf) == 0 && r.err == nil && !r.closed {
@@ -76,22 +77,36 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// close lets fill end; the connection must be closed too, to end its Read.
-func (r *reader) close() {
+// Close lets fill end; the connection must be closed too, to end its Read.
+func (r *Reader) Close() {
 	r.mu.Lock()
 	r.closed = true
 	r.cond.Broadcast()
 	r.mu.Unlock()
 }
 
-// pending tells whether more input is waiting: then output need not be flushed yet.
-func (r *reader) pending() bool {
+// Pending tells whether more input is waiting: then output need not be flushed yet.
+func (r *Reader) Pending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.buf) > 0
 }
 
-func isTimeout(err error) bool {
+// IsTimeout tells whether a deadline ended a read or a write.
+func IsTimeout(err error) bool {
 	var ne net.Error
 	return errors.As(err, &ne) && ne.Timeout()
+}
+
+// Linger lets the client read the last words: a connection that is closed with input unread is
+// reset, and the reset may overtake them. nc is raw or runs within it; at most limit bytes of what
+// the client still sends are read.
+func Linger(nc, raw net.Conn, limit int64) {
+	nc.SetReadDeadline(time.Now().Add(time.Second))
+	if h, ok := nc.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite()
+	} else if h, ok := raw.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite()
+	}
+	io.CopyN(io.Discard, nc, limit)
 }
