@@ -5,20 +5,17 @@ import (
 	"errors"
 	"net"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/wire/door"
 )
 
-// conn is one client connection, served by one goroutine; Drain, Terminate and Close may be called
-// from any.
+// conn is one client connection, served by one goroutine.
 type conn struct {
+	door.Line
 	srv    *Server
-	raw    net.Conn // as it was accepted
-	nc     net.Conn // perhaps raw within TLS
+	nc     net.Conn // perhaps Raw within TLS
 	w      writer
 	in     *packetReader
 	r      *door.Reader
@@ -44,15 +41,10 @@ type conn struct {
 	more     bool  // another result of the same command follows
 	found    int64 // FOUND_ROWS()
 	affected int64 // ROW_COUNT()
-
-	mu       sync.Mutex
-	draining bool            // end the connection once it is idle
-	waiting  bool            // for a command
-	session  *engine.Session // sess, for other goroutines
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, raw: nc, pid: s.engine.ReservePID(), leave: func() {}}
+	c := &conn{srv: s, Line: door.Line{Raw: nc}, pid: s.engine.ReservePID(), leave: func() {}}
 	c.setConn(nc)
 	c.reset()
 	c.ctx, c.cancel = context.WithCancel(s.door.Context)
@@ -61,7 +53,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 
 func (c *conn) setConn(nc net.Conn) {
 	c.nc = nc
-	c.w.nc, c.w.timeout, c.w.sent = nc, c.srv.cfg.WriteTimeout, &c.srv.count.sent
+	c.w.line, c.w.nc, c.w.timeout, c.w.sent = &c.Line, nc, c.srv.cfg.WriteTimeout, &c.srv.count.sent
 }
 
 // reset forgets what a client has made in its session.
@@ -71,55 +63,16 @@ func (c *conn) reset() {
 	c.found, c.affected = 0, 0
 }
 
-// Drain asks the connection to end once it is idle.
-func (c *conn) Drain() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.draining = true
-	if c.waiting {
-		c.raw.SetReadDeadline(time.Now())
-	}
-}
-
-func (c *conn) isDraining() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.draining
-}
-
-// Terminate ends the connection's session, whatever it does.
-func (c *conn) Terminate() {
-	c.mu.Lock()
-	sess := c.session
-	c.mu.Unlock()
-	if sess != nil {
-		sess.Terminate() // and that wakes us
-	}
-}
-
-// wake ends what the connection's goroutine may wait for once its session is terminated: its
-// client's next command, or its taking of rows.
-func (c *conn) wake() {
-	c.w.hurry.Store(true)
-	c.raw.SetReadDeadline(time.Now())
-	c.raw.SetWriteDeadline(time.Now().Add(door.LastWords / 2))
-}
-
 // setSession makes sess the connection's, which KILL and Shutdown can end.
 func (c *conn) setSession(sess *engine.Session) {
 	c.sess = sess
-	c.mu.Lock()
-	c.session = sess
-	c.mu.Unlock()
-	sess.OnTerminate(c.wake)
+	c.LoggedIn(sess.Terminate)
+	sess.OnTerminate(c.Wake)
 }
-
-// Close ends the connection under whoever uses it.
-func (c *conn) Close() { c.raw.Close() }
 
 // Serve runs the connection to its end.
 func (c *conn) Serve() {
-	defer c.raw.Close()
+	defer c.Raw.Close()
 	defer c.cancel()
 	defer func() {
 		// The last resort: a defect in this package must not end the process.
@@ -139,7 +92,7 @@ func (c *conn) Serve() {
 		c.srv.count.aborted.Add(1)
 		if !errors.Is(err, errDone) {
 			c.last(err)
-			door.Linger(c.nc, c.raw, maxLoginPacket)
+			door.Linger(c.nc, c.Raw, maxLoginPacket)
 		}
 		return
 	}
@@ -203,26 +156,16 @@ func (c *conn) guarded(pkt []byte) (done bool) {
 
 // receive waits for a command, as long as the session may be idle.
 func (c *conn) receive() ([]byte, error) {
-	c.mu.Lock()
-	if c.draining && !c.r.Pending() && c.sess.Status() == 'I' {
-		c.mu.Unlock()
-		return nil, errShutdown
-	}
-	c.waiting = c.sess.Status() == 'I' // a transaction may go on until it is cut off
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.waiting = false
-		c.mu.Unlock()
-	}()
 	idle := c.vars.idle()
 	if e := c.sess.IdleTimeout(); e > 0 && (idle == 0 || e < idle) {
 		idle = e
 	}
-	if idle > 0 {
-		t := time.AfterFunc(idle, func() { c.raw.SetReadDeadline(time.Now()) })
-		defer t.Stop()
+	// A transaction may go on until it is cut off.
+	done, ok := c.Wait(c.sess.Status() == 'I', c.r.Pending(), idle)
+	if !ok {
+		return nil, errShutdown
 	}
+	defer done()
 	return c.in.next(true)
 }
 
@@ -230,7 +173,7 @@ func (c *conn) receive() ([]byte, error) {
 func (c *conn) lost(err error) {
 	c.w.seq = c.in.seq
 	switch {
-	case c.isDraining() || c.sess.Terminated():
+	case c.Draining() || c.sess.Terminated():
 		c.last(errShutdown)
 	case door.IsTimeout(err):
 		c.last(wireError(4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."))
@@ -238,7 +181,7 @@ func (c *conn) lost(err error) {
 		c.last(err)
 	case errors.Is(err, errTooLarge):
 		c.last(wireError(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"))
-		door.Linger(c.nc, c.raw, maxLoginPacket)
+		door.Linger(c.nc, c.Raw, maxLoginPacket)
 	case errors.Is(err, errSequence):
 		c.last(wireError(1156, "08S01", "Got packets out of order"))
 	}
@@ -450,7 +393,7 @@ func (c *conn) changeUser(body []byte) (done bool) {
 // authenticateAgain checks the new user with a fresh salt: the client knows only the old one.
 func (c *conn) authenticateAgain(l *loginData) error {
 	a := &c.srv.cfg.Auth
-	if a.Lookup == nil || a.TrustLoopback && isLoopback(c.nc.RemoteAddr()) {
+	if a.Lookup == nil || a.TrustLoopback && door.IsLoopback(c.nc.RemoteAddr()) {
 		l.reply = nil
 		return c.authenticate(*l)
 	}

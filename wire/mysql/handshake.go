@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/wire/door"
 )
 
 // errDone ends a connection without a message: the peer left, or said nothing of sense.
@@ -168,7 +169,7 @@ func (c *conn) readAttributes(f *fields) {
 // authenticate admits the user or returns the error that the client shall see.
 func (c *conn) authenticate(l loginData) error {
 	a := &c.srv.cfg.Auth
-	local, certified := isLoopback(c.raw.RemoteAddr()), c.certificateUser() == l.user
+	local, certified := door.IsLoopback(c.Raw.RemoteAddr()), door.CertificateUser(c.nc) == l.user
 	if a.Lookup == nil {
 		if !local && !certified {
 			return wireError(1045, "28000", "no users are configured: only connections from this machine are accepted")
@@ -307,29 +308,6 @@ func (c *conn) denied(l loginData) error {
 		using = "NO"
 	}
 	return wireError(1045, "28000", "Access denied for user '%s'@'%s' (using password: %s)", l.user, c.host(), using)
-}
-
-// certificateUser is the CN of a verified client certificate, "" without one.
-func (c *conn) certificateUser() string {
-	t, ok := c.nc.(*tls.Conn)
-	if !ok {
-		return ""
-	}
-	st := t.ConnectionState()
-	if len(st.VerifiedChains) == 0 {
-		return ""
-	}
-	return st.PeerCertificates[0].Subject.CommonName
-}
-
-func isLoopback(a net.Addr) bool {
-	switch a := a.(type) {
-	case *net.TCPAddr:
-		return a.IP.IsLoopback()
-	case *net.UnixAddr:
-		return true
-	}
-	return false
 }
 
 // host is the client's address as MySQL spells it in user@host.

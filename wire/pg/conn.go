@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/lhsql/lhsql/engine"
@@ -13,12 +11,11 @@ import (
 	"github.com/lhsql/lhsql/wire/door"
 )
 
-// conn is one client connection, served by one goroutine; Drain, Terminate and Close may be called
-// from any.
+// conn is one client connection, served by one goroutine.
 type conn struct {
+	door.Line
 	srv    *Server
-	raw    net.Conn // as it was accepted
-	nc     net.Conn // perhaps raw within TLS
+	nc     net.Conn // perhaps Raw within TLS
 	w      writer
 	r      *door.Reader
 	be     *pgproto3.Backend // reads messages
@@ -35,55 +32,18 @@ type conn struct {
 	skip     bool              // after an error in extended query: skip to Sync
 	over     bool              // the last word has been said
 	leave    func()            // gives back the session's place
-
-	mu       sync.Mutex
-	draining bool            // end the connection once it is idle
-	waiting  bool            // for a message
-	session  *engine.Session // sess, for other goroutines
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, raw: nc, nc: nc, portals: map[string]*portal{}, leave: func() {}}
-	c.w = writer{nc: nc, timeout: s.cfg.WriteTimeout}
+	c := &conn{srv: s, Line: door.Line{Raw: nc}, nc: nc, portals: map[string]*portal{}, leave: func() {}}
+	c.w = writer{line: &c.Line, nc: nc, timeout: s.cfg.WriteTimeout}
 	c.ctx, c.cancel = context.WithCancel(s.door.Context)
 	return c
 }
 
-// Drain asks the connection to end once it is idle. One that runs a statement goes on reading:
-// the statement may be a COPY, and its client may leave.
-func (c *conn) Drain() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.draining = true
-	if c.waiting {
-		c.raw.SetReadDeadline(time.Now())
-	}
-}
-
-// Terminate ends the connection's session, whatever it does.
-func (c *conn) Terminate() {
-	c.mu.Lock()
-	sess := c.session
-	c.mu.Unlock()
-	if sess != nil {
-		sess.Terminate() // and that wakes us
-	}
-}
-
-// wake ends what the connection's goroutine may wait for once its session is terminated: its
-// client's next message, or its taking of rows.
-func (c *conn) wake() {
-	c.w.hurry.Store(true)
-	c.raw.SetReadDeadline(time.Now())
-	c.raw.SetWriteDeadline(time.Now().Add(door.LastWords / 2))
-}
-
-// Close ends the connection under whoever uses it.
-func (c *conn) Close() { c.raw.Close() }
-
 // Serve runs the connection to its end.
 func (c *conn) Serve() {
-	defer c.raw.Close()
+	defer c.Raw.Close()
 	defer c.cancel()
 	defer func() {
 		// The last resort: a defect in this package must not end the process.
@@ -99,12 +59,12 @@ func (c *conn) Serve() {
 	if err != nil {
 		if !errors.Is(err, errDone) {
 			c.fatal(err)
-			door.Linger(c.nc, c.raw, maxStartupMessage)
+			door.Linger(c.nc, c.Raw, maxStartupMessage)
 		}
 		return
 	}
 	c.r = door.NewReader(c.nc, c.cancel)
-	c.sess.OnTerminate(c.wake)
+	c.sess.OnTerminate(c.Wake)
 	c.sess.OnPortal(c.sqlPortal)
 	defer c.closePortals()
 	defer c.r.Close()
@@ -151,35 +111,18 @@ func (c *conn) loop() {
 
 // receive waits for a message, as long as the session may be idle.
 func (c *conn) receive() (pgproto3.FrontendMessage, error) {
-	c.mu.Lock()
-	if c.draining && !c.r.Pending() {
-		c.mu.Unlock()
+	done, ok := c.Wait(true, c.r.Pending(), c.sess.IdleTimeout())
+	if !ok {
 		return nil, errShutdown
 	}
-	c.waiting = true
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.waiting = false
-		c.mu.Unlock()
-	}()
-	if idle := c.sess.IdleTimeout(); idle > 0 {
-		t := time.AfterFunc(idle, func() { c.raw.SetReadDeadline(time.Now()) })
-		defer t.Stop()
-	}
+	defer done()
 	return c.be.Receive()
-}
-
-func (c *conn) isDraining() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.draining
 }
 
 // lost ends the connection after a failed read, with a last word where someone may listen.
 func (c *conn) lost(err error) {
 	switch {
-	case c.isDraining() || c.sess.Terminated():
+	case c.Draining() || c.sess.Terminated():
 		c.fatal(errShutdown)
 	case errors.Is(err, context.DeadlineExceeded) || door.IsTimeout(err):
 		if c.sess.Status() != 'I' {

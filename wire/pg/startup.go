@@ -13,6 +13,7 @@ import (
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/wire/door"
 	"github.com/xdg-go/scram"
 )
 
@@ -71,9 +72,7 @@ func (c *conn) startup() error {
 		return err
 	}
 	c.sess = sess
-	c.mu.Lock()
-	c.session = sess
-	c.mu.Unlock()
+	c.LoggedIn(sess.Terminate)
 	c.w.begin('R')
 	c.w.int32(0)
 	c.w.end()
@@ -307,7 +306,7 @@ func parseOptions(text string, into map[string]string) error {
 // authenticate admits user or returns the error that the client shall see.
 func (c *conn) authenticate(user string) error {
 	a := &c.srv.cfg.Auth
-	local, certified := isLoopback(c.nc.RemoteAddr()), c.certificateUser() == user
+	local, certified := door.IsLoopback(c.nc.RemoteAddr()), door.CertificateUser(c.nc) == user
 	if a.Lookup == nil {
 		if local || certified {
 			return nil
@@ -336,29 +335,6 @@ func (c *conn) authenticate(user string) error {
 		return failed
 	}
 	return nil
-}
-
-// certificateUser is the CN of a verified client certificate, "" without one.
-func (c *conn) certificateUser() string {
-	t, ok := c.nc.(*tls.Conn)
-	if !ok {
-		return ""
-	}
-	st := t.ConnectionState()
-	if len(st.VerifiedChains) == 0 {
-		return ""
-	}
-	return st.PeerCertificates[0].Subject.CommonName
-}
-
-func isLoopback(a net.Addr) bool {
-	switch a := a.(type) {
-	case *net.TCPAddr:
-		return a.IP.IsLoopback()
-	case *net.UnixAddr:
-		return true
-	}
-	return false
 }
 
 func (c *conn) authMD5(user, stored string, failed error) error {

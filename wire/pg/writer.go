@@ -3,7 +3,6 @@ package pg
 import (
 	"encoding/binary"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
@@ -16,21 +15,21 @@ const flushAt = 64 << 10
 
 // writer buffers messages to the client. After an error it swallows output; err says why.
 type writer struct {
+	line    *door.Line
 	nc      net.Conn
 	timeout time.Duration
 	buf     []byte
 	err     error
 	start   int // of the message being built
 
-	res   *engine.Result // whose rows are being sent
-	hurry atomic.Bool    // the session is terminated: do not wait for long
+	lend func() (back func()) // of the statement whose rows are being sent
 }
 
 // sends says whose rows are sent from here on: while the client takes its time, the statement
 // may end by itself. Then the rest of its batch is gone.
 func (w *writer) sends(r *engine.Result) (end func()) {
-	w.res = r
-	return func() { w.res = nil }
+	w.lend = r.Lend
+	return func() { w.lend = nil }
 }
 
 // begin starts a message of the type; end patches its length.
@@ -67,20 +66,7 @@ func (w *writer) flush() {
 		w.buf = w.buf[:0]
 		return
 	}
-	// One deadline per flush, not per statement: a slow reader that still reads may stay.
-	timeout := w.timeout
-	if w.hurry.Load() {
-		timeout = min(timeout, door.LastWords/2)
-	}
-	if w.err = w.nc.SetWriteDeadline(time.Now().Add(timeout)); w.err == nil {
-		if w.res != nil {
-			back := w.res.Lend()
-			_, w.err = w.nc.Write(w.buf)
-			back()
-		} else {
-			_, w.err = w.nc.Write(w.buf)
-		}
-	}
+	w.err = w.line.Send(w.nc, w.buf, w.timeout, w.lend)
 	if cap(w.buf) > 4*flushAt {
 		w.buf = make([]byte, 0, flushAt+4096)
 	}
