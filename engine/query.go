@@ -26,6 +26,14 @@ func (s *Session) Query(ctx context.Context, sql string, args []types.Datum, yie
 	if err != nil {
 		return err
 	}
+	if yield == nil {
+		yield = func([]types.Datum) error { return nil }
+	}
+	return r.Each(ctx, yield)
+}
+
+// Each calls yield with every row that is left of r, as copies, until it fails; then it closes r.
+func (r *Result) Each(ctx context.Context, yield func([]types.Datum) error) error {
 	defer r.Close()
 	for {
 		b, err := r.Next(ctx)
@@ -43,9 +51,6 @@ func (s *Session) Query(ctx context.Context, sql string, args []types.Datum, yie
 			row := make([]types.Datum, len(b.Cols))
 			for j, v := range b.Cols {
 				row[j] = v.Datum(i)
-			}
-			if yield == nil {
-				continue
 			}
 			if err := yield(row); err != nil {
 				return err

@@ -68,34 +68,21 @@ func askOne(ctx context.Context, s *engine.Session, p engine.Parsed) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	defer r.Close()
 	var a answer
 	o := s.TextOptions()
-	for {
-		b, err := r.Next(ctx)
-		if err != nil {
-			return answer{err: err}
-		}
-		if b == nil {
-			break
-		}
-		for k := 0; k < b.Len(); k++ {
-			i := k
-			if b.Sel != nil {
-				i = int(b.Sel[k])
+	err = r.Each(ctx, func(row []types.Datum) error {
+		cells := make([]string, len(row))
+		for j, d := range row {
+			if d.IsNull() {
+				cells[j] = "NULL"
+			} else {
+				cells[j] = cell(types.Format(d, r.Columns()[j].Type, o))
 			}
-			cells := make([]string, len(b.Cols))
-			for j, v := range b.Cols {
-				if v.Null(i) {
-					cells[j] = "NULL"
-				} else {
-					cells[j] = cell(types.Format(v.Datum(i), r.Columns()[j].Type, o))
-				}
-			}
-			a.rows = append(a.rows, strings.Join(cells, "|"))
 		}
-	}
-	if err := r.Close(); err != nil {
+		a.rows = append(a.rows, strings.Join(cells, "|"))
+		return nil
+	})
+	if err != nil {
 		return answer{err: err}
 	}
 	a.tag = r.Tag()

@@ -84,33 +84,24 @@ func queryOne(ctx context.Context, s *engine.Session, p engine.Parsed) (*result,
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	out := &result{cols: r.Columns()}
 	o := s.TextOptions()
-	for {
-		b, err := r.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			return out, r.Close()
-		}
-		for k := 0; k < b.Len(); k++ {
-			i := k
-			if b.Sel != nil {
-				i = int(b.Sel[k])
+	err = r.Each(ctx, func(datums []types.Datum) error {
+		row := make([]string, len(datums))
+		for j, d := range datums {
+			if d.IsNull() {
+				row[j] = null
+			} else {
+				row[j] = field(types.Format(d, out.cols[j].Type, o))
 			}
-			row := make([]string, len(b.Cols))
-			for j, v := range b.Cols {
-				if v.Null(i) {
-					row[j] = null
-				} else {
-					row[j] = field(types.Format(v.Datum(i), out.cols[j].Type, o))
-				}
-			}
-			out.rows = append(out.rows, row)
 		}
+		out.rows = append(out.rows, row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
 // null is a NULL field.

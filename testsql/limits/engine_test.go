@@ -81,35 +81,22 @@ func askOne(ctx context.Context, s *engine.Session, p engine.Parsed) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	var rows []string
 	o := s.TextOptions()
-	for {
-		b, err := r.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			return rows, r.Close()
-		}
-		for k := 0; k < b.Len(); k++ {
-			i := k
-			if b.Sel != nil {
-				i = int(b.Sel[k])
-			}
-			cells := make([]string, len(b.Cols))
-			for j, v := range b.Cols {
-				if v.Null(i) {
-					cells[j] = "NULL"
-				} else {
-					cells[j] = types.Format(v.Datum(i), r.Columns()[j].Type, o)
-				}
-			}
-			if len(rows) < 100000 {
-				rows = append(rows, strings.Join(cells, "|"))
+	err = r.Each(ctx, func(row []types.Datum) error {
+		cells := make([]string, len(row))
+		for j, d := range row {
+			cells[j] = "NULL"
+			if !d.IsNull() {
+				cells[j] = types.Format(d, r.Columns()[j].Type, o)
 			}
 		}
-	}
+		if len(rows) < 100000 {
+			rows = append(rows, strings.Join(cells, "|"))
+		}
+		return nil
+	})
+	return rows, err
 }
 
 func code(err error) sqlerr.Code {

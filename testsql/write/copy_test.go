@@ -21,14 +21,7 @@ func TestCopyFrom(t *testing.T) {
 	s := openSession(t, eng)
 	defer s.Close()
 	ctx := context.Background()
-	must := func(q string) []string {
-		t.Helper()
-		out, err := rows(ctx, s, q)
-		if err != nil {
-			t.Fatalf("%s: %s", q, errText(err))
-		}
-		return out
-	}
+	must := mustRows(t, s)
 	must("CREATE SCHEMA s")
 	must("CREATE TABLE s.t (id int NOT NULL, v text, d date)")
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -71,14 +71,7 @@ func fullDisk(t *testing.T, own bool) {
 	s := openSession(t, eng)
 	defer s.Close()
 	ctx := context.Background()
-	must := func(q string) []string {
-		t.Helper()
-		out, err := rows(ctx, s, q)
-		if err != nil {
-			t.Fatalf("%s: %s", q, errText(err))
-		}
-		return out
-	}
+	must := mustRows(t, s)
 	must("CREATE SCHEMA s")
 	must("SET search_path = s")
 	for _, mode := range []string{"copy-on-write", "merge-on-read"} {

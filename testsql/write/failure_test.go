@@ -27,14 +27,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 	other := openSession(t, eng)
 	defer other.Close()
 	ctx := context.Background()
-	must := func(q string) []string {
-		t.Helper()
-		out, err := rows(ctx, s, q)
-		if err != nil {
-			t.Fatalf("%s: %s", q, errText(err))
-		}
-		return out
-	}
+	must := mustRows(t, s)
 	must("CREATE SCHEMA s")
 	must("SET search_path = s")
 	for _, mode := range []string{"copy-on-write", "merge-on-read"} {

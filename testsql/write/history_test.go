@@ -150,30 +150,31 @@ func one(ctx context.Context, s *engine.Session, p engine.Parsed) ([]string, err
 		s.Fail()
 		return nil, err
 	}
-	defer r.Close()
 	var out []string
-	for {
-		b, err := r.Next(ctx)
+	o := s.TextOptions()
+	err = r.Each(ctx, func(row []types.Datum) error {
+		cells := make([]string, len(row))
+		for j, d := range row {
+			cells[j] = "NULL"
+			if !d.IsNull() {
+				cells[j] = types.Format(d, r.Columns()[j].Type, o)
+			}
+		}
+		out = append(out, strings.Join(cells, "|"))
+		return nil
+	})
+	return out, err
+}
+
+// mustRows runs a statement that the test cannot go on without.
+func mustRows(t *testing.T, s *engine.Session) func(sql string) []string {
+	return func(sql string) []string {
+		t.Helper()
+		out, err := rows(context.Background(), s, sql)
 		if err != nil {
-			return nil, err
+			t.Fatalf("%s: %s", sql, errText(err))
 		}
-		if b == nil {
-			return out, r.Close()
-		}
-		for k := 0; k < b.Len(); k++ {
-			i := k
-			if b.Sel != nil {
-				i = int(b.Sel[k])
-			}
-			cells := make([]string, len(b.Cols))
-			for j, v := range b.Cols {
-				cells[j] = "NULL"
-				if !v.Null(i) {
-					cells[j] = types.Format(v.Datum(i), r.Columns()[j].Type, s.TextOptions())
-				}
-			}
-			out = append(out, strings.Join(cells, "|"))
-		}
+		return out
 	}
 }
 
