@@ -67,31 +67,31 @@ func dateFormat(t int64, format string) types.Datum {
 		case 'M':
 			b.WriteString(time.Month(m).String())
 		case 'c':
-			fmt.Fprintf(&b, "%d", m)
+			b.WriteString(zeroPadded(int64(m), 0))
 		case 'm':
-			fmt.Fprintf(&b, "%02d", m)
+			b.WriteString(zeroPadded(int64(m), 2))
 		case 'D':
 			fmt.Fprintf(&b, "%d%s", d, ordinalSuffix(d))
 		case 'd':
-			fmt.Fprintf(&b, "%02d", d)
+			b.WriteString(zeroPadded(int64(d), 2))
 		case 'e':
-			fmt.Fprintf(&b, "%d", d)
+			b.WriteString(zeroPadded(int64(d), 0))
 		case 'j':
-			fmt.Fprintf(&b, "%03d", types.DayOfYear(day))
+			b.WriteString(zeroPadded(int64(types.DayOfYear(day)), 3))
 		case 'Y':
-			fmt.Fprintf(&b, "%04d", y)
+			b.WriteString(zeroPadded(int64(y), 4))
 		case 'y':
-			fmt.Fprintf(&b, "%02d", y%100)
+			b.WriteString(zeroPadded(int64(y%100), 2))
 		case 'w':
-			fmt.Fprintf(&b, "%d", int(weekday))
+			b.WriteString(zeroPadded(int64(weekday), 0))
 		case 'U', 'u', 'V', 'v':
 			mode := map[byte]int64{'U': 0, 'u': 1, 'V': 2, 'v': 3}[c]
 			_, w := weekOf(day, mode)
-			fmt.Fprintf(&b, "%02d", w)
+			b.WriteString(zeroPadded(int64(w), 2))
 		case 'X', 'x':
 			mode := map[byte]int64{'X': 2, 'x': 3}[c]
 			wy, _ := weekOf(day, mode)
-			fmt.Fprintf(&b, "%04d", wy)
+			b.WriteString(zeroPadded(int64(wy), 4))
 		default:
 			if !clockFormat(&b, c, us, us/3600000000) {
 				b.WriteByte(c)
@@ -111,19 +111,19 @@ func clockFormat(b *strings.Builder, c byte, us, hour int64) bool {
 	}
 	switch c {
 	case 'H':
-		fmt.Fprintf(b, "%02d", hour)
+		b.WriteString(zeroPadded(int64(hour), 2))
 	case 'k':
-		fmt.Fprintf(b, "%d", hour)
+		b.WriteString(zeroPadded(int64(hour), 0))
 	case 'h', 'I':
-		fmt.Fprintf(b, "%02d", h12)
+		b.WriteString(zeroPadded(int64(h12), 2))
 	case 'l':
-		fmt.Fprintf(b, "%d", h12)
+		b.WriteString(zeroPadded(int64(h12), 0))
 	case 'i':
-		fmt.Fprintf(b, "%02d", m)
+		b.WriteString(zeroPadded(int64(m), 2))
 	case 'S', 's':
-		fmt.Fprintf(b, "%02d", s)
+		b.WriteString(zeroPadded(int64(s), 2))
 	case 'f':
-		fmt.Fprintf(b, "%06d", f)
+		b.WriteString(zeroPadded(int64(f), 6))
 	case 'p':
 		b.WriteString(half)
 	case 'r':

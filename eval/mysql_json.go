@@ -41,8 +41,8 @@ func init() {
 		imm("mysql:json_insert", sig(j, text, j), tJSONB, jsonModify(true, false)).variadic().nonStrict(),
 		imm("mysql:json_replace", sig(j, text, j), tJSONB, jsonModify(false, true)).variadic().nonStrict(),
 		imm("mysql:json_remove", sig(j, text), tJSONB, Row(jsonRemove)).variadic(),
-		imm("mysql:json_merge_patch", sig(j), tJSONB, Row(jsonMergePatch)).variadic(),
-		imm("mysql:json_merge_preserve", sig(j), tJSONB, Row(jsonMergePreserve)).variadic(),
+		imm("mysql:json_merge_patch", sig(j), tJSONB, jsonMerge(mergePatch)).variadic(),
+		imm("mysql:json_merge_preserve", sig(j), tJSONB, jsonMerge(mergePreserve)).variadic(),
 		imm("mysql:json_pretty", sig(j), tText, Try1(func(s string) (string, error) {
 			v, err := types.ParseJSON(s)
 			return string(prettyJSON(nil, &v, 0)), err
@@ -668,20 +668,23 @@ func removeLeg(x *types.JSONValue, l leg) {
 	}
 }
 
-func jsonMergePatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[0].Str())
-	for _, d := range a[1:] {
+// jsonMerge folds the documents from the left.
+func jsonMerge(merge func(v, w types.JSONValue) types.JSONValue) Row {
+	return func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+		v, err := types.ParseJSON(a[0].Str())
+		for _, d := range a[1:] {
+			if err != nil {
+				return types.Null, err
+			}
+			var w types.JSONValue
+			w, err = types.ParseJSON(d.Str())
+			v = merge(v, w)
+		}
 		if err != nil {
 			return types.Null, err
 		}
-		var w types.JSONValue
-		w, err = types.ParseJSON(d.Str())
-		v = mergePatch(v, w)
+		return jsonDatum(v)
 	}
-	if err != nil {
-		return types.Null, err
-	}
-	return jsonDatum(v)
 }
 
 func mergePatch(v, w types.JSONValue) types.JSONValue {
@@ -705,22 +708,6 @@ func mergePatch(v, w types.JSONValue) types.JSONValue {
 		}
 	}
 	return v
-}
-
-func jsonMergePreserve(_ *Ctx, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[0].Str())
-	for _, d := range a[1:] {
-		if err != nil {
-			return types.Null, err
-		}
-		var w types.JSONValue
-		w, err = types.ParseJSON(d.Str())
-		v = mergePreserve(v, w)
-	}
-	if err != nil {
-		return types.Null, err
-	}
-	return jsonDatum(v)
 }
 
 func mergePreserve(v, w types.JSONValue) types.JSONValue {

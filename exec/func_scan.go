@@ -90,23 +90,7 @@ func (f *funcScan) fill(ctx context.Context) error {
 
 // values is call's rows, to be pulled beside others'.
 func (f *funcScan) values(ctx context.Context, c *plan.Call) iter.Seq2[types.Datum, error] {
-	return func(yield func(types.Datum, error) bool) {
-		n := 0
-		err := f.call(c, func(d types.Datum) error {
-			if n++; n%4096 == 0 {
-				if err := canceled(ctx); err != nil {
-					return err
-				}
-			}
-			if !yield(d, nil) {
-				return errLargeSet
-			}
-			return nil
-		})
-		if err != nil && err != errLargeSet {
-			yield(types.Null, err)
-		}
-	}
+	return pulled(ctx, func(yield func(types.Datum) error) error { return f.call(c, yield) })
 }
 
 // spread puts call i's value, or its members, from column k on.

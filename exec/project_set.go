@@ -194,7 +194,8 @@ func (p *projectSet) startRow(ctx context.Context) error {
 			return nil
 		})
 		if err == errLargeSet {
-			err = p.pull(ctx, sc, args)
+			p.pull(ctx, sc, args)
+			err = nil
 		}
 		if err != nil {
 			return err
@@ -234,10 +235,16 @@ type largeSet struct {
 	stop func()
 }
 
-func (p *projectSet) pull(ctx context.Context, sc *setColumn, args []types.Datum) error {
-	next, stop := iter.Pull2(func(yield func(types.Datum, error) bool) {
+func (p *projectSet) pull(ctx context.Context, sc *setColumn, args []types.Datum) {
+	next, stop := iter.Pull2(pulled(ctx, func(yield func(types.Datum) error) error { return sc.set(p.c, args, yield) }))
+	sc.large = &largeSet{next: next, stop: stop}
+}
+
+// pulled makes rows that can be asked for of a function that hands them to a call-back.
+func pulled(ctx context.Context, rows func(yield func(types.Datum) error) error) iter.Seq2[types.Datum, error] {
+	return func(yield func(types.Datum, error) bool) {
 		n := 0
-		err := sc.set(p.c, args, func(d types.Datum) error {
+		err := rows(func(d types.Datum) error {
 			if n++; n%wholeSet == 0 {
 				if err := canceled(ctx); err != nil {
 					return err
@@ -251,9 +258,7 @@ func (p *projectSet) pull(ctx context.Context, sc *setColumn, args []types.Datum
 		if err != nil && err != errLargeSet {
 			yield(types.Null, err)
 		}
-	})
-	sc.large = &largeSet{next: next, stop: stop}
-	return nil
+	}
 }
 
 // refill gets the next rows of large sets when those that were got are used up.
