@@ -75,42 +75,12 @@ func (s *Session) defineInBlock(st ast.Stmt, r *Result) error {
 	return nil
 }
 
-// target splits a name into catalog, namespace and table for something that is to be made: an
-// unqualified name goes into the first schema of the search path that exists.
-func (s *Session) newName(ctx context.Context, parts []string) (lake.Name, error) {
-	if s.mysql() {
-		return s.mysqlName(ctx, parts)
-	}
-	n := lake.Name{Catalog: s.catalog, Table: parts[len(parts)-1]}
-	head := parts[:len(parts)-1]
-	if len(head) > 0 && s.engine.catalogs[head[0]] != nil {
-		if len(head) > 1 || !s.namespaceExists(ctx, s.catalog, head[0]) {
-			n.Catalog, head = head[0], head[1:]
-		}
-	}
-	if len(head) > 0 {
-		n.Namespace = strings.Join(head, ".")
-		if n.Namespace == "pg_catalog" || n.Namespace == "information_schema" {
-			return n, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create %q", n.Namespace+"."+n.Table)
-		}
-		return n, nil
-	}
-	for _, p := range s.searchPath() {
-		if p != "pg_catalog" && p != "information_schema" && s.namespaceExists(ctx, n.Catalog, p) {
-			n.Namespace = p
-			return n, nil
-		}
-	}
-	return n, sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").
-		WithHint("Write schema.%s, SET search_path, or CREATE SCHEMA.", n.Table)
-}
-
-// nameFor is newName of something that may be temporary.
+// nameFor splits the name of what is to be made, which may be temporary.
 func (s *Session) nameFor(ctx context.Context, parts []string, temp bool) (lake.Name, error) {
 	if temp {
 		return s.temporaryName(parts)
 	}
-	return s.newName(ctx, parts)
+	return s.names().made(ctx, parts)
 }
 
 func (s *Session) namespaceExists(ctx context.Context, catalog, name string) bool {
@@ -151,10 +121,7 @@ func definitionError(err error) error {
 }
 
 func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema) error {
-	catalog, name := s.schemaName(ctx, n.Name.Parts)
-	if !s.mysql() && len(n.Name.Parts) > 1 && s.engine.catalogs[n.Name.Parts[0]] != nil {
-		catalog, name = n.Name.Parts[0], strings.Join(n.Name.Parts[1:], ".")
-	}
+	catalog, name := s.names().schema(ctx, n.Name.Parts)
 	err := s.engine.catalogs[catalog].CreateNamespace(ctx, name, nil)
 	var ex *lake.Exists
 	if errors.As(err, &ex) && n.IfNotExists {
@@ -387,16 +354,8 @@ func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bou
 		}
 		schema.Fields = append(schema.Fields, f)
 	}
-	spec := lake.ViewSpec{Schema: schema, Representations: map[string]string{"lhsql": n.SQL, "postgres": n.SQL}, DefaultCatalog: name.Catalog}
-	if path := s.existingPath(); len(path) > 1 {
-		spec.DefaultNamespace = path[1]
-	}
-	spec.Properties = map[string]string{"lhsql.search-path": strings.Join(s.existingPath(), ",")}
-	if s.mysql() {
-		spec.Representations = map[string]string{"mysql": n.SQL}
-		_, spec.DefaultNamespace = s.databaseOf(ctx, s.current)
-		spec.Properties = nil
-	}
+	spec := lake.ViewSpec{Schema: schema, DefaultCatalog: name.Catalog}
+	s.names().view(ctx, &spec, n.SQL)
 	_, err = s.catalogOf(name.Catalog).CreateView(ctx, name, spec, n.Replace)
 	s.moved(name, nil)
 	return definitionError(err)
@@ -432,7 +391,7 @@ func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 
 func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error {
 	if n.Kind == "schema" {
-		catalog, ns := s.schemaName(ctx, name.Parts)
+		catalog, ns := s.names().schema(ctx, name.Parts)
 		if n.Cascade {
 			if err := s.dropContents(ctx, catalog, ns, n.Purge); err != nil {
 				return err
@@ -471,11 +430,7 @@ func (s *Session) dropUnreadable(ctx context.Context, n *ast.Drop, parts []strin
 		return err
 	}
 	id := lake.Name{Table: parts[len(parts)-1]}
-	if _, ok := s.engine.catalogs[parts[0]]; ok && len(parts) > 2 {
-		id.Catalog, id.Namespace = parts[0], strings.Join(parts[1:len(parts)-1], ".")
-	} else {
-		id.Catalog, id.Namespace = s.schemaName(ctx, parts[:len(parts)-1])
-	}
+	id.Catalog, id.Namespace = s.names().schema(ctx, parts[:len(parts)-1])
 	cat, ok := s.engine.catalogs[id.Catalog]
 	if !ok {
 		return err

@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"context"
+
+	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/sqlfront/mysql"
@@ -14,15 +18,38 @@ type dialect struct {
 	// check finds, in little memory, what makes parse refuse a text of whatever size; nil: none.
 	check func(string) error
 	bind  *bind.Dialect
+	// names gives the session its way with names.
+	names func(*Session) names
+	// blocksFail: a failed statement fails the transaction block that it stands in. Otherwise
+	// only the statement fails: nothing of it was staged, and the block goes on.
+	blocksFail bool
+}
+
+// names is how a dialect's names lead to the lakehouse's catalogs, namespaces and tables, and back.
+type names interface {
+	// relation finds what parts name; x is what the name says beyond it.
+	relation(ctx context.Context, ref bind.TableRef, parts []string, x suffix) (*bind.Relation, error)
+	// made splits the name of a table or view that is to be made.
+	made(ctx context.Context, parts []string) (lake.Name, error)
+	// schema splits the name of a schema.
+	schema(ctx context.Context, parts []string) (catalog, namespace string)
+	// database is the session's database.
+	database() string
+	quote(name string) string
+	// systemTable finds a table of the dialect's own catalogs.
+	systemTable(ctx context.Context, catalog, schema, table string) (*syscat.Virtual, bool)
+	// view keeps a view's text as the dialect's, with what its unqualified names lead to.
+	view(ctx context.Context, spec *lake.ViewSpec, sql string)
 }
 
 // dialectFor finds a dialect by SessionOptions.Dialect.
 func (e *Engine) dialectFor(name string) (*dialect, error) {
 	switch name {
 	case "", "pg":
-		return &dialect{parse: pg.Parse, check: pg.CheckDepth, bind: bind.PostgreSQL}, nil
+		return &dialect{parse: pg.Parse, check: pg.CheckDepth, bind: bind.PostgreSQL,
+			names: func(s *Session) names { return pgNames{s} }, blocksFail: true}, nil
 	case "mysql":
-		return &dialect{parse: mysql.Parse, bind: bind.MySQL}, nil
+		return &dialect{parse: mysql.Parse, bind: bind.MySQL, names: func(s *Session) names { return mysqlNames{s} }}, nil
 	}
 	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "there is no SQL dialect %q", name)
 }

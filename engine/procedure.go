@@ -366,7 +366,7 @@ func (s *Session) registerTable(ctx context.Context, a *procedureArgs) ([][]type
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", text)
 	}
-	name, err := s.newName(ctx, parts)
+	name, err := s.names().made(ctx, parts)
 	if err != nil {
 		return nil, err
 	}

@@ -32,27 +32,23 @@ func (r relations) Relation(ctx context.Context, ref bind.TableRef) (*bind.Relat
 	if isMeta && base != "" {
 		if _, known := timetravel.MetadataTable(meta); known {
 			head := append(append([]string(nil), parts[:len(parts)-1]...), base)
-			return r.suffixed(ctx, ref, head, suffix{meta: meta})
+			return r.s.names().relation(ctx, ref, head, suffix{meta: meta})
 		}
 	}
 	if name, at, ok := strings.Cut(last, "@"); ok && name != "" && at != "" {
 		head := append(append([]string(nil), parts[:len(parts)-1]...), name)
-		return r.suffixed(ctx, ref, head, suffix{at: at})
+		return r.s.names().relation(ctx, ref, head, suffix{at: at})
 	}
-	rel, err := r.plain(ctx, ref, parts, suffix{})
+	rel, err := r.s.names().relation(ctx, ref, parts, suffix{})
 	if !isNotFound(err) || len(parts) < 2 {
 		return rel, err
 	}
 	if x, ok := suffixOf(last); ok {
-		if rel, e := r.plain(ctx, ref, parts[:len(parts)-1], x); !isNotFound(e) {
+		if rel, e := r.s.names().relation(ctx, ref, parts[:len(parts)-1], x); !isNotFound(e) {
 			return rel, e
 		}
 	}
 	return nil, err
-}
-
-func (r relations) suffixed(ctx context.Context, ref bind.TableRef, head []string, x suffix) (*bind.Relation, error) {
-	return r.plain(ctx, ref, head, x)
 }
 
 // suffix is what a name says beyond the table: a ref, or a metadata table.
@@ -76,39 +72,10 @@ func isNotFound(err error) bool {
 	return errors.As(err, &nf)
 }
 
-// plain finds parts as [catalog] namespace… table, or along the search path.
-func (r relations) plain(ctx context.Context, ref bind.TableRef, parts []string, x suffix) (*bind.Relation, error) {
-	if r.s.mysql() {
-		return r.mysqlPlain(ctx, ref, parts, x)
-	}
-	table := parts[len(parts)-1]
-	if len(parts) == 1 {
-		path := ref.SearchPath
-		if path == nil {
-			path = r.s.withTemporary(r.s.searchPath())
-		}
-		for _, schema := range path {
-			rel, err := r.in(ctx, ref, r.s.catalog, schema, table, x)
-			if !isNotFound(err) {
-				return rel, err
-			}
-		}
-		return nil, &lake.NotFound{What: "relation", Name: table}
-	}
-	head := parts[:len(parts)-1]
-	if len(head) > 1 && r.s.engine.catalogs[head[0]] != nil {
-		rel, err := r.in(ctx, ref, head[0], strings.Join(head[1:], "."), table, x)
-		if !isNotFound(err) {
-			return rel, err
-		}
-	}
-	return r.in(ctx, ref, r.s.catalog, strings.Join(head, "."), table, x)
-}
-
 // in finds one table, view or system table in a namespace.
 func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, table string, x suffix) (*bind.Relation, error) {
 	s := r.s
-	if v, ok := s.systemTable(ctx, catalog, schema, table); ok && x == (suffix{}) {
+	if v, ok := s.names().systemTable(ctx, catalog, schema, table); ok && x == (suffix{}) {
 		return &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: v.OID(), Kind: "system table", Virtual: v}, nil
 	}
 	if schema == "pg_catalog" || schema == "information_schema" {

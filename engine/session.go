@@ -106,6 +106,9 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 func (s *Session) PID() int32     { return s.pid }
 func (s *Session) Secret() uint32 { return s.secret }
 
+// names is the session's way with names.
+func (s *Session) names() names { return s.dialect.names(s) }
+
 // Parse splits text into statements of the session's dialect.
 func (s *Session) Parse(text string) ([]Parsed, error) {
 	cost := parseCost(text)

@@ -13,13 +13,8 @@ import (
 // systemSession answers what system functions ask of the session; it implements eval.Session.
 type systemSession struct{ s *Session }
 
-func (x systemSession) User() string { return x.s.opts.User }
-func (x systemSession) Database() string {
-	if x.s.mysql() {
-		return x.s.current
-	}
-	return x.s.catalog
-}
+func (x systemSession) User() string         { return x.s.opts.User }
+func (x systemSession) Database() string     { return x.s.names().database() }
 func (x systemSession) SearchPath() []string { return x.s.lookupPath() }
 func (x systemSession) BackendPID() int32    { return x.s.pid }
 

@@ -219,7 +219,7 @@ func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation,
 		return nil, err
 	}
 	r := &syscat.Relation{Entry: syscat.Entry{Name: n.Table, View: true}, SQL: v.SQL, Rows: -1, Comment: v.Properties["comment"]}
-	sql := "SELECT * FROM " + h.s.quote(n.Namespace) + "." + h.s.quote(n.Table)
+	sql := "SELECT * FROM " + h.s.names().quote(n.Namespace) + "." + h.s.names().quote(n.Table)
 	list, err := h.s.dialect.parse(sql)
 	if err == nil && len(list) == 1 {
 		// A view that no longer binds (its tables are gone) keeps the columns of its definition.
@@ -266,7 +266,7 @@ func (h *host) Sessions() []syscat.Session {
 		app := s.applicationName()
 		s.mu.Lock()
 		a := s.activity
-		out = append(out, syscat.Session{PID: s.pid, User: s.opts.User, Database: s.databaseShown(), App: app, Address: s.opts.RemoteAddr,
+		out = append(out, syscat.Session{PID: s.pid, User: s.opts.User, Database: s.names().database(), App: app, Address: s.opts.RemoteAddr,
 			State: a.state, Query: a.query, Start: s.start, QueryStart: a.queryStart, StateChange: a.stateStart, TxStart: a.txStart})
 		s.mu.Unlock()
 	}

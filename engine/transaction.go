@@ -43,10 +43,9 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Fail marks the transaction block, if there is one, as failed. In MySQL only the statement fails:
-// nothing of it was staged, and the block goes on.
+// Fail marks the transaction block, if there is one, as failed, where the dialect has it so.
 func (s *Session) Fail() {
-	if s.tx.block && !s.mysql() {
+	if s.tx.block && s.dialect.blocksFail {
 		s.tx.failed = true
 	}
 }

@@ -11,12 +11,10 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/mysql"
 )
 
-// MySQL knows databases and tables, a lakehouse catalogs, namespaces and tables. A MySQL database
-// is a namespace: of the default catalog under its own name, of another one as catalog.namespace.
-// A namespace of the default catalog wins over a catalog of the same first word.
-
-// mysql tells whether the session speaks MySQL's dialect.
-func (s *Session) mysql() bool { return s.opts.Dialect == "mysql" }
+// mysqlNames: MySQL knows databases and tables, a lakehouse catalogs, namespaces and tables. A
+// MySQL database is a namespace: of the default catalog under its own name, of another one as
+// catalog.namespace. A namespace of the default catalog wins over a catalog of the same first word.
+type mysqlNames struct{ s *Session }
 
 // databaseOf splits a MySQL database's name into catalog and namespace.
 func (s *Session) databaseOf(ctx context.Context, name string) (catalog, namespace string) {
@@ -81,65 +79,61 @@ func (s *Session) CurrentDatabase() string { return s.current }
 
 var errNoDatabase = sqlerr.New(sqlerr.InvalidCatalogName, "No database selected")
 
-// mysqlPlain finds parts as [database] table.
-func (r relations) mysqlPlain(ctx context.Context, ref bind.TableRef, parts []string, x suffix) (*bind.Relation, error) {
+// relation finds parts as [database] table.
+func (n mysqlNames) relation(ctx context.Context, ref bind.TableRef, parts []string, x suffix) (*bind.Relation, error) {
 	db, table := strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
 	if db == "" {
 		if ref.SearchPath != nil { // within a view
 			for _, schema := range ref.SearchPath {
-				rel, err := r.in(ctx, ref, r.s.catalog, schema, table, x)
+				rel, err := relations{n.s}.in(ctx, ref, n.s.catalog, schema, table, x)
 				if !isNotFound(err) {
 					return rel, err
 				}
 			}
 			return nil, &lake.NotFound{What: "relation", Name: table}
 		}
-		if db = r.s.current; db == "" {
+		if db = n.s.current; db == "" {
 			return nil, errNoDatabase
 		}
 	}
-	catalog, ns := r.s.databaseOf(ctx, db)
-	return r.in(ctx, ref, catalog, ns, table, x)
+	catalog, ns := n.s.databaseOf(ctx, db)
+	return relations{n.s}.in(ctx, ref, catalog, ns, table, x)
 }
 
-// mysqlName is newName for MySQL's names.
-func (s *Session) mysqlName(ctx context.Context, parts []string) (lake.Name, error) {
+func (n mysqlNames) made(ctx context.Context, parts []string) (lake.Name, error) {
 	db, table := strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
 	if db == "" {
-		if db = s.current; db == "" {
+		if db = n.s.current; db == "" {
 			return lake.Name{}, errNoDatabase
 		}
 	}
 	if mysqlSystem(db) {
 		return lake.Name{}, sqlerr.New(sqlerr.InsufficientPrivilege, "Access denied to database '%s'", db)
 	}
-	catalog, ns := s.databaseOf(ctx, db)
+	catalog, ns := n.s.databaseOf(ctx, db)
 	return lake.Name{Catalog: catalog, Namespace: ns, Table: table}, nil
 }
 
-// schemaName splits the name of a schema or MySQL database that a statement makes or drops.
-func (s *Session) schemaName(ctx context.Context, parts []string) (catalog, namespace string) {
-	name := strings.Join(parts, ".")
-	if s.mysql() {
-		return s.databaseOf(ctx, name)
-	}
-	return s.catalog, name
+func (n mysqlNames) schema(ctx context.Context, parts []string) (catalog, namespace string) {
+	return n.s.databaseOf(ctx, strings.Join(parts, "."))
 }
 
-// databaseShown is the session's database in lists of sessions; s.mu is held.
-func (s *Session) databaseShown() string {
-	if s.mysql() {
-		return s.current
-	}
-	return s.catalog
+func (n mysqlNames) database() string { return n.s.current }
+
+func (n mysqlNames) quote(name string) string {
+	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-// quote spells a name in the session's dialect.
-func (s *Session) quote(name string) string {
-	if s.mysql() {
-		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+func (n mysqlNames) systemTable(_ context.Context, _, schema, table string) (*syscat.Virtual, bool) {
+	if !mysqlSystem(schema) {
+		return nil, false
 	}
-	return syscat.Quote(name)
+	return syscat.MySQLTable(mysqlHost{n.s}, schema, table)
+}
+
+func (n mysqlNames) view(ctx context.Context, spec *lake.ViewSpec, sql string) {
+	spec.Representations = map[string]string{"mysql": sql}
+	_, spec.DefaultNamespace = n.s.databaseOf(ctx, n.s.current)
 }
 
 // mysqlHost implements syscat.MySQLHost.
