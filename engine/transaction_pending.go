@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -45,7 +47,10 @@ func (s *Session) publish(ctx context.Context) error {
 	}
 	var changes []lake.TableChange
 	catalog := ""
-	for n, st := range p {
+	// In one order whoever commits: two blocks that lock the same rows of a catalog in different
+	// orders would wait for each other.
+	for _, n := range slices.SortedFunc(maps.Keys(p), lake.Name.Compare) {
+		st := p[n]
 		if catalog != "" && n.Catalog != catalog {
 			p.sweep(ctx)
 			return sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write tables of several catalogs")

@@ -1,6 +1,8 @@
 package lake
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/lhsql/lhsql/types"
@@ -18,6 +20,11 @@ func (n Name) String() string {
 		s = n.Catalog + "." + s
 	}
 	return s
+}
+
+// Compare orders names: by catalog, namespace and table.
+func (n Name) Compare(o Name) int {
+	return cmp.Or(strings.Compare(n.Catalog, o.Catalog), strings.Compare(n.Namespace, o.Namespace), strings.Compare(n.Table, o.Table))
 }
 
 // Snapshot is one state of a table.
