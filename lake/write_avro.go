@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"sort"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -63,15 +64,23 @@ func (w *avroWriter) endRow() error {
 	return w.flush()
 }
 
+// deflaters are kept: one takes longer to make than a small manifest to deflate.
+var deflaters = sync.Pool{New: func() any {
+	f, err := flate.NewWriter(nil, flate.DefaultCompression)
+	if err != nil {
+		panic(err) // not a level
+	}
+	return f
+}}
+
 func (w *avroWriter) flush() error {
 	if w.rows == 0 {
 		return nil
 	}
 	var z bytes.Buffer
-	f, err := flate.NewWriter(&z, flate.DefaultCompression)
-	if err != nil {
-		return err
-	}
+	f := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(f)
+	f.Reset(&z)
 	if _, err := f.Write(w.block.b); err != nil {
 		return err
 	}
