@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"strconv"
@@ -24,7 +26,7 @@ import (
 )
 
 var (
-	interleaveAll  = flag.Bool("interleave.all", false, "every schedule of every two and three writers, in all table shapes at both isolation levels")
+	interleaveAll  = flag.Bool("interleave.all", false, "every schedule: of every two writers in all table shapes at both isolation levels, then of every three, those of two kinds first")
 	interleaveTime = flag.Duration("interleave.time", 60*time.Second, "how much of the processors' time the samples may take: two thirds of it two writers, the rest three")
 	interleaveSeed = flag.Uint64("interleave.seed", 0, "of the samples; 0: another each time")
 	interleaveOnly = flag.String("interleave.only", "", "the one schedule that a failure printed")
@@ -80,9 +82,9 @@ func byIsolation(w string) bool {
 //
 // A writer reads the pointer when its statement is bound, reads it again at each try of its
 // commit, and swaps it at the end of the try; all else that it touches are files of its own or
-// files that never change. Two reads commute, so of the orders that differ in nothing else one is
-// run (sleep sets). That all statements are bound before one commits loses nothing: who is bound
-// after a commit runs after it.
+// files that never change. Two reads commute, and a swap that comes too late fails whenever it is
+// tried, so of the orders that differ in nothing else one is run (sleep sets). That all statements
+// are bound before one commits loses nothing: who is bound after a commit runs after it.
 func TestInterleavings(t *testing.T) {
 	if *interleaveOnly != "" {
 		m := newMixer(t)
@@ -99,6 +101,11 @@ func TestInterleavings(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	r.Shuffle(len(two), func(i, k int) { two[i], two[k] = two[k], two[i] })
 	r.Shuffle(len(three), func(i, k int) { three[i], three[k] = three[k], three[i] })
+	if *interleaveAll {
+		slices.SortStableFunc(three, func(a, b interleaving) int { return a.kinds() - b.kinds() })
+	}
+	was := debug.SetGCPercent(400) // runs are short and leave nothing
+	t.Cleanup(func() { debug.SetGCPercent(was) })
 	start := processorTime(t)
 	within := func(d time.Duration) bool { return *interleaveAll || processorTime(t)-start < d }
 	// Runs of one lake take turns; several lakes use the machine.
@@ -111,6 +118,7 @@ func TestInterleavings(t *testing.T) {
 			for i := l; i < len(two) && !t.Failed() && within(*interleaveTime*2/3); i += lakes {
 				m.explore(two[i])
 				n++
+				m.progress("two writers", n, len(two)/lakes)
 			}
 			t.Logf("two writers: %d schedules, all of %d of %d cases, %d conflicts, seed %d", m.runs, n, len(two), m.conflicts, seed)
 			m.runs, m.conflicts, n = 0, 0, 0
@@ -122,9 +130,17 @@ func TestInterleavings(t *testing.T) {
 					m.check(three[i], m.run(three[i], &schedule{random: r}))
 				}
 				n++
+				m.progress("three writers", n, len(three)/lakes)
 			}
 			t.Logf("three writers: %d schedules of %d of %d cases, %d conflicts, seed %d", m.runs, n, len(three), m.conflicts, seed)
 		})
+	}
+}
+
+// progress says now and then how far a run that takes hours is.
+func (m *mixer) progress(what string, n, of int) {
+	if *interleaveAll && n%100 == 0 {
+		fmt.Fprintf(os.Stderr, "%s %s: %d of %d cases, %d schedules, %d conflicts\n", m.t.Name(), what, n, of, m.runs, m.conflicts)
 	}
 }
 
@@ -183,7 +199,7 @@ func everyCase(names []string, n int) []interleaving {
 		if len(who) == n {
 			for _, shape := range []string{"2 copy-on-write", "2 merge-on-read", "3 copy-on-write", "3 merge-on-read"} {
 				for _, level := range []string{"serializable", "snapshot"} {
-					if c := (interleaving{shape, level, slices.Clone(who)}); *interleaveAll || c.tells() {
+					if c := (interleaving{shape, level, slices.Clone(who)}); *interleaveAll && n == 2 || c.tells() {
 						out = append(out, c)
 					}
 				}
@@ -197,6 +213,9 @@ func everyCase(names []string, n int) []interleaving {
 	choose(nil, 0)
 	return out
 }
+
+// kinds counts the writers that differ.
+func (c interleaving) kinds() int { return len(slices.Compact(slices.Clone(c.who))) }
 
 // tells leaves out cases that do what another case does: shapes and levels that none of the
 // writers depends on; format 3 with copy-on-write, which differs from format 2 in no validation;
@@ -404,8 +423,9 @@ type turn struct {
 
 // access is a writer that waits to read or swap the pointer.
 type access struct {
-	who  int
-	swap bool
+	who        int
+	load, swap bool // the read that begins a try of a commit, and the swap that ends it
+	late       bool // a swap of what another writer has swapped since the load
 }
 
 // explore runs every order that differs in more than reads.
@@ -445,28 +465,32 @@ func (t *turn) awake() int {
 	return -1
 }
 
-// choose picks who goes at turn n; false: this order is covered by another.
-func (s *schedule) choose(n int, waiting []access) (int, bool) {
+// choose picks who goes at turn n; or skips this order, which another one covers.
+func (s *schedule) choose(n int, waiting []access) (who int, skip bool) {
 	switch {
 	case s.fixed != nil:
 		if n < len(s.fixed) && slices.ContainsFunc(waiting, func(a access) bool { return a.who == s.fixed[n] }) {
-			return s.fixed[n], true
+			return s.fixed[n], false
 		}
-		return waiting[0].who, true
+		return waiting[0].who, false
 	case s.random != nil:
-		return waiting[s.random.IntN(len(waiting))].who, true
+		return waiting[s.random.IntN(len(waiting))].who, false
 	case n < len(s.path):
-		return s.path[n].chosen, true
+		return s.path[n].chosen, false
+	}
+	if late := slices.IndexFunc(waiting, func(a access) bool { return a.late }); late >= 0 {
+		// It fails now as it would later, and changes nothing for the others.
+		waiting = waiting[late : late+1]
 	}
 	t := turn{waiting: slices.Clone(waiting), sleep: map[int]bool{}}
 	if n > 0 {
 		before := &s.path[n-1]
-		swapped := map[int]bool{}
+		swaps := map[int]bool{}
 		for _, a := range before.waiting {
-			swapped[a.who] = a.swap
+			swaps[a.who] = a.swap && !a.late
 		}
 		for who := range before.sleep {
-			if !swapped[who] && !swapped[before.chosen] {
+			if !swaps[who] && !swaps[before.chosen] {
 				t.sleep[who] = true // two reads commute
 			}
 		}
@@ -474,9 +498,9 @@ func (s *schedule) choose(n int, waiting []access) (int, bool) {
 	t.chosen = t.awake()
 	s.path = append(s.path, t)
 	if t.chosen < 0 {
-		return waiting[0].who, false
+		return waiting[0].who, true
 	}
-	return t.chosen, true
+	return t.chosen, false
 }
 
 // run runs the writers, one at a time between accesses to the pointer.
@@ -489,11 +513,12 @@ func (m *mixer) run(c interleaving, s *schedule) outcome {
 		err  error
 	}
 	events := make(chan event)
-	turns := make([]chan bool, len(sql))
+	turns := make([]chan error, len(sql))
+	swaps, loaded := 0, make([]int, len(sql)) // swaps that worked: so far, and before a writer's try
 	o := outcome{codes: make([]string, len(sql))}
 	var waiting []access
 	for i := range sql {
-		turns[i] = make(chan bool)
+		turns[i] = make(chan error)
 		bound := false
 		ctx := lake.WithYield(m.ctx, func(step string) error {
 			swap := step == "swap"
@@ -504,9 +529,8 @@ func (m *mixer) run(c interleaving, s *schedule) outcome {
 				bound = true // before the others commit
 				return nil
 			}
-			events <- event{access: access{i, swap}}
-			<-turns[i]
-			return nil
+			events <- event{access: access{who: i, swap: swap, load: step == "load"}}
+			return <-turns[i]
 		})
 		// Each starts alone, up to its first access after it is bound.
 		go func() {
@@ -520,27 +544,49 @@ func (m *mixer) run(c interleaving, s *schedule) outcome {
 		}
 	}
 	for n := 0; len(waiting) > 0; n++ {
-		who, fresh := s.choose(n, waiting)
-		if !fresh {
-			o.skip = true
+		for k := range waiting {
+			a := &waiting[k]
+			a.late = a.swap && loaded[a.who] > 0 && swaps >= loaded[a.who]
 		}
-		if o.skip { // to the end, whatever it be
-			who = waiting[0].who
+		who, stop := waiting[0].who, errCovered
+		if !o.skip {
+			if who, o.skip = s.choose(n, waiting); !o.skip {
+				stop = nil
+			}
 		}
 		o.order = append(o.order, who)
-		waiting = slices.DeleteFunc(waiting, func(a access) bool { return a.who == who })
-		turns[who] <- true
+		k := slices.IndexFunc(waiting, func(a access) bool { return a.who == who })
+		if k < 0 {
+			m.t.Fatalf("%v: in the order %v writer %d once had another turn: what writers do must follow from the order", c, o.order, who)
+		}
+		now := waiting[k]
+		waiting = slices.Delete(waiting, k, k+1)
+		switch {
+		case now.load:
+			loaded[who] = swaps + 1
+		case !now.swap:
+			loaded[who] = 0
+		}
+		turns[who] <- stop
 		if e := <-events; e.done {
 			o.codes[e.who] = m.ended(e.who, e.err)
+			if now.swap && e.err == nil {
+				swaps++
+			}
 		} else {
 			waiting = append(waiting, e.access)
 			slices.SortFunc(waiting, func(a, b access) int { return a.who - b.who })
 		}
 	}
-	o.state = m.state(name)
+	if !o.skip {
+		o.state = m.state(name)
+	}
 	m.drop(name)
 	return o
 }
+
+// errCovered ends writers whose order needs no run.
+var errCovered = errors.New("this order is covered")
 
 // ended gives a statement's error code, after its block.
 func (m *mixer) ended(i int, err error) string {
