@@ -14,7 +14,7 @@ func (p *parser) refuseReadOfAssigned(set []ast.SetItem) {
 	assigned := map[string]bool{}
 	for _, it := range set {
 		if id := readOf(reflect.ValueOf(it.Value), assigned); id != nil {
-			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "an assignment reads column '%s', which an earlier one of the same UPDATE sets", id.Parts[len(id.Parts)-1]).
+			p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "an assignment reads column '%s', which an earlier one of the same UPDATE sets", id.Parts[len(id.Parts)-1]).
 				At(id.Pos).WithHint("Write what the column becomes instead of its name, or make two statements."))
 		}
 		assigned[strings.ToLower(it.Column.Parts[len(it.Column.Parts)-1])] = true

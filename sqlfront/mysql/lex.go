@@ -3,52 +3,12 @@ package mysql
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
-
-// kind is what a token is.
-type kind uint8
-
-const (
-	tokEnd     kind = iota
-	tokWord         // unquoted identifier or keyword; text is lower case, value as written
-	tokQuoted       // `identifier`; value is the name
-	tokString       // '…' or "…"; value is decoded
-	tokHex          // x'41', 0x41, b'101', 0b101; value is the bytes
-	tokNumber       // 1, 1.5, 1e3
-	tokParam        // ?
-	tokVar          // @x, @@session.x; value is without the signs
-	tokOp           // operators
-	tokPunct        // ( ) , ; .
-	tokInvalid      // unterminated or unknown
-)
-
-type token struct {
-	kind     kind
-	text     string
-	value    string
-	pos, end int
-}
-
-func (t token) is(words ...string) bool {
-	if t.kind != tokWord {
-		return false
-	}
-	for _, w := range words {
-		if t.text == w {
-			return true
-		}
-	}
-	return false
-}
-
-func (t token) op(s string) bool    { return t.kind == tokOp && t.text == s }
-func (t token) punct(s string) bool { return t.kind == tokPunct && t.text == s }
-
-// isName tells whether t can name something: quoted, or a word that MySQL does not reserve.
-func (t token) isName() bool { return t.kind == tokQuoted || t.kind == tokWord && !reserved[t.text] }
 
 // reserved lists the words of MySQL 8.0 that may not stand for a name unquoted.
-var reserved = wordSet(`accessible add all alter analyze and as asc asensitive before between bigint binary
+var reserved = token.Set(`accessible add all alter analyze and as asc asensitive before between bigint binary
 	blob both by call cascade case change char character check collate column condition constraint
 	continue convert create cross cube cume_dist current_date current_time current_timestamp current_user
 	cursor database databases day_hour day_microsecond day_minute day_second dec decimal declare default
@@ -69,14 +29,6 @@ var reserved = wordSet(`accessible add all alter analyze and as asc asensitive b
 	tinyblob tinyint tinytext to trailing trigger true undo union unique unlock unsigned update usage use
 	using utc_date utc_time utc_timestamp values varbinary varchar varcharacter varying virtual when
 	where while window with write xor year_month zerofill`)
-
-func wordSet(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
 
 func isIdentStart(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -132,17 +84,17 @@ var operators = []string{"->>", "<=>", ":=", "||", "&&", "<<", ">>", "<=", ">=",
 	"+", "-", "*", "/", "%", "<", ">", "=", "!", "~", "|", "&", "^", ":"}
 
 // next gives the next token; its kind is tokEnd at the end.
-func (l *lexer) next() token {
+func (l *lexer) next() token.Token {
 	l.skipSpace()
 	start := l.i
 	if l.i >= len(l.s) {
-		return token{pos: start, end: start}
+		return token.Token{Pos: start, End: start}
 	}
 	c := l.s[start]
 	quoteAt := func(i int) bool { return i < len(l.s) && (l.s[i] == '\'' || l.s[i] == '"' && !l.mode.ANSIQuotes) }
-	done := func(k kind, end int, text, value string) token {
+	done := func(k token.Kind, end int, text, value string) token.Token {
 		l.i = end
-		return token{kind: k, text: text, value: value, pos: start, end: end}
+		return token.Token{Kind: k, Text: text, Value: value, Pos: start, End: end}
 	}
 	switch {
 	case (c == 'x' || c == 'X' || c == 'b' || c == 'B') && start+1 < len(l.s) && l.s[start+1] == '\'':
@@ -155,15 +107,15 @@ func (l *lexer) next() token {
 			end++
 		}
 		if v, ok := decodeBits(l.s[start+1], l.s[start+2:end]); ok && end > start+2 {
-			return done(tokHex, end, l.s[start:end], v)
+			return done(token.Hex, end, l.s[start:end], v)
 		}
-		return done(tokWord, end, strings.ToLower(l.s[start:end]), l.s[start:end])
+		return l.word(start, end)
 	case isIdentStart(c):
 		end := start + 1
 		for end < len(l.s) && isIdentPart(l.s[end]) {
 			end++
 		}
-		return done(tokWord, end, strings.ToLower(l.s[start:end]), l.s[start:end])
+		return l.word(start, end)
 	case c == '`', c == '"' && l.mode.ANSIQuotes:
 		return l.quoted(start, c)
 	case c == '\'' || c == '"':
@@ -171,22 +123,28 @@ func (l *lexer) next() token {
 	case c == '@':
 		return l.variable(start)
 	case c == '?':
-		return done(tokParam, start+1, "?", "")
+		return done(token.Param, start+1, "?", "")
 	case isDigit(c) || c == '.' && start+1 < len(l.s) && isDigit(l.s[start+1]) && !l.afterName(start):
 		end := numberEnd(l.s, start)
-		return done(tokNumber, end, l.s[start:end], "")
+		return done(token.Number, end, l.s[start:end], "")
 	case strings.IndexByte("(),;.[]{}", c) >= 0:
-		return done(tokPunct, start+1, l.s[start:start+1], "")
+		return done(token.Punct, start+1, l.s[start:start+1], "")
 	case strings.HasPrefix(l.s[start:], "/*"):
-		return done(tokInvalid, len(l.s), l.s[start:], "")
+		return done(token.Invalid, len(l.s), l.s[start:], "")
 	}
 	for _, o := range operators {
 		if strings.HasPrefix(l.s[start:], o) {
-			return done(tokOp, start+len(o), o, "")
+			return done(token.Op, start+len(o), o, "")
 		}
 	}
 	_, n := utf8.DecodeRuneInString(l.s[start:])
-	return done(tokInvalid, start+n, l.s[start:start+n], "")
+	return done(token.Invalid, start+n, l.s[start:start+n], "")
+}
+
+func (l *lexer) word(start, end int) token.Token {
+	l.i = end
+	text := strings.ToLower(l.s[start:end])
+	return token.Token{Kind: token.Word, Text: text, Value: l.s[start:end], Reserved: reserved[text], Pos: start, End: end}
 }
 
 // afterName tells whether the byte before a dot belongs to a name: t.1a, not .5.
@@ -195,19 +153,19 @@ func (l *lexer) afterName(i int) bool {
 }
 
 // bits reads x'…' and b'…'.
-func (l *lexer) bits(start int) token {
+func (l *lexer) bits(start int) token.Token {
 	n := strings.IndexByte(l.s[start+2:], '\'')
 	if n >= 0 {
 		if v, ok := decodeBits(l.s[start], l.s[start+2:start+2+n]); ok {
 			l.i = start + 3 + n
-			return token{kind: tokHex, text: l.s[start:l.i], value: v, pos: start, end: l.i}
+			return token.Token{Kind: token.Hex, Text: l.s[start:l.i], Value: v, Pos: start, End: l.i}
 		}
 	}
 	l.i = len(l.s)
 	if n >= 0 {
 		l.i = start + 3 + n
 	}
-	return token{kind: tokInvalid, text: l.s[start:l.i], pos: start, end: l.i}
+	return token.Token{Kind: token.Invalid, Text: l.s[start:l.i], Pos: start, End: l.i}
 }
 
 // decodeBits turns hexadecimal (base x) or binary digits into bytes.
@@ -241,7 +199,7 @@ func decodeBits(base byte, digits string) (string, bool) {
 }
 
 // str reads a string whose quote is at open; a doubled quote and a backslash escape.
-func (l *lexer) str(start, open int) token {
+func (l *lexer) str(start, open int) token.Token {
 	quote := l.s[open]
 	var b strings.Builder
 	for i := open + 1; i < len(l.s); i++ {
@@ -274,16 +232,16 @@ func (l *lexer) str(start, open int) token {
 			b.WriteByte(quote)
 		case c == quote:
 			l.i = i + 1
-			return token{kind: tokString, text: l.s[start:l.i], value: b.String(), pos: start, end: l.i}
+			return token.Token{Kind: token.String, Text: l.s[start:l.i], Value: b.String(), Pos: start, End: l.i}
 		default:
 			b.WriteByte(c)
 		}
 	}
 	l.i = len(l.s)
-	return token{kind: tokInvalid, text: l.s[start:], pos: start, end: l.i}
+	return token.Token{Kind: token.Invalid, Text: l.s[start:], Pos: start, End: l.i}
 }
 
-func (l *lexer) quoted(start int, quote byte) token {
+func (l *lexer) quoted(start int, quote byte) token.Token {
 	for i := start + 1; i < len(l.s); i++ {
 		if l.s[i] != quote {
 			continue
@@ -294,30 +252,30 @@ func (l *lexer) quoted(start int, quote byte) token {
 		}
 		l.i = i + 1
 		q := string(quote)
-		return token{kind: tokQuoted, value: strings.ReplaceAll(l.s[start+1:i], q+q, q), pos: start, end: l.i}
+		return token.Token{Kind: token.Quoted, Value: strings.ReplaceAll(l.s[start+1:i], q+q, q), Pos: start, End: l.i}
 	}
 	l.i = len(l.s)
-	return token{kind: tokInvalid, text: l.s[start:], pos: start, end: l.i}
+	return token.Token{Kind: token.Invalid, Text: l.s[start:], Pos: start, End: l.i}
 }
 
 // variable reads @name, @'name', @`name`, @@name and @@scope.name.
-func (l *lexer) variable(start int) token {
+func (l *lexer) variable(start int) token.Token {
 	i := start + 1
 	if i < len(l.s) && l.s[i] == '@' {
 		i++
 	}
 	signs := l.s[start:i]
 	if i < len(l.s) && (l.s[i] == '\'' || l.s[i] == '"' || l.s[i] == '`') {
-		var t token
+		var t token.Token
 		if l.s[i] == '`' {
 			t = l.quoted(i, '`')
 		} else {
 			t = l.str(i, i)
 		}
-		if t.kind != tokInvalid {
-			t.kind = tokVar
+		if t.Kind != token.Invalid {
+			t.Kind = token.Var
 		}
-		t.text, t.pos = signs, start
+		t.Text, t.Pos = signs, start
 		return t
 	}
 	end := i
@@ -325,11 +283,11 @@ func (l *lexer) variable(start int) token {
 		end++
 	}
 	l.i = end
-	k := tokVar
+	k := token.Var
 	if end == i {
-		k = tokInvalid
+		k = token.Invalid
 	}
-	return token{kind: k, text: signs, value: strings.ReplaceAll(l.s[i:end], "`", ""), pos: start, end: end}
+	return token.Token{Kind: k, Text: signs, Value: strings.ReplaceAll(l.s[i:end], "`", ""), Pos: start, End: end}
 }
 
 func numberEnd(s string, i int) int {

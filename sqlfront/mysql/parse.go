@@ -4,9 +4,9 @@
 // Out: one ast.Parsed per statement, or an error with SQLSTATE and byte position. The grammar is
 // descended into by hand: the one that go-mysql-server brings keeps no positions and has no
 // ROLLUP, GROUPING, ANY, ALL and ROW, and the lakehouse's clauses (time travel, MERGE, branches)
-// stand in the middle of MySQL's own. Operators and functions whose meaning is MySQL's arrive
-// under MySQL's names (mod, div, xor, regexp_like …) for bind's dialect to give them a meaning.
-// The package refuses to know what names mean.
+// stand in the middle of MySQL's own (sqlfront/lakehouse parses them). Operators and functions
+// whose meaning is MySQL's arrive under MySQL's names (mod, div, xor, regexp_like …) for bind's
+// dialect to give them a meaning. The package refuses to know what names mean.
 package mysql
 
 import (
@@ -15,6 +15,8 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // Mode is what of sql_mode changes the meaning of text.
@@ -43,12 +45,12 @@ func ParseMode(sql string, mode Mode) ([]ast.Parsed, error) {
 	var out []ast.Parsed
 	for _, s := range split(sql, mode) {
 		p := newParser(s, mode)
-		stmt := p.run()
-		if p.err != nil {
-			if p.err.Pos >= 0 {
-				p.err.Pos += s.offset
+		stmt, err := token.Run(p.whole)
+		if err != nil {
+			if e, ok := sqlerr.As(err); ok && e.Pos >= 0 {
+				e.Pos += s.offset
 			}
-			return nil, p.err
+			return nil, err
 		}
 		out = append(out, ast.Parsed{Stmt: stmt, Text: s.text, Offset: s.offset, NumParams: p.params})
 	}
@@ -62,19 +64,19 @@ func ParseMode(sql string, mode Mode) ([]ast.Parsed, error) {
 type statement struct {
 	text   string
 	offset int
-	toks   []token
+	toks   []token.Token
 }
 
 // split cuts sql at semicolons.
 func split(sql string, mode Mode) []statement {
 	var out []statement
-	var toks []token
+	var toks []token.Token
 	flush := func() {
 		if len(toks) > 0 {
-			from, to := toks[0].pos, toks[len(toks)-1].end
+			from, to := toks[0].Pos, toks[len(toks)-1].End
 			for i := range toks {
-				toks[i].pos -= from
-				toks[i].end -= from
+				toks[i].Pos -= from
+				toks[i].End -= from
 			}
 			out = append(out, statement{text: sql[from:to], offset: from, toks: toks})
 		}
@@ -84,10 +86,10 @@ func split(sql string, mode Mode) []statement {
 	for {
 		t := l.next()
 		switch {
-		case t.kind == tokEnd:
+		case t.Kind == token.End:
 			flush()
 			return out
-		case t.punct(";"):
+		case t.Punct(";"):
 			flush()
 		default:
 			toks = append(toks, t)
@@ -95,14 +97,10 @@ func split(sql string, mode Mode) []statement {
 	}
 }
 
-// parser parses one statement. After the first error it goes on with placeholders, and the
-// error stays in err.
+// parser parses one statement.
 type parser struct {
-	text   string
-	toks   []token
-	i      int
+	lakehouse.Parser
 	mode   Mode
-	err    *sqlerr.Error
 	params int
 	depth  int
 	// list1 is what the innermost SELECT has assigned; perhaps counts the operands around this
@@ -112,46 +110,29 @@ type parser struct {
 }
 
 func newParser(s statement, mode Mode) *parser {
-	return &parser{text: s.text, toks: s.toks, mode: mode}
+	p := &parser{mode: mode}
+	p.Cursor = token.Cursor{Text: s.text, Toks: s.toks, Unexpected: p.unexpected}
+	p.Dialect = p
+	return p
 }
 
-// run parses the whole statement. Inside, a failure unwinds by panic, as nearly every function
-// here can fail and none could go on.
-func (p *parser) run() (s ast.Stmt) {
-	defer func() {
-		if r := recover(); r != nil {
-			f, ok := r.(failure)
-			if !ok {
-				panic(r)
-			}
-			p.err, s = f.err, &ast.Empty{}
-		}
-	}()
-	s = p.statement()
-	if !p.atEnd() {
-		p.syntaxError()
+// whole parses the whole statement.
+func (p *parser) whole() ast.Stmt {
+	s := p.statement()
+	if !p.AtEnd() {
+		p.SyntaxError()
 	}
 	return s
 }
 
-type failure struct{ err *sqlerr.Error }
-
-func (p *parser) fail(e *sqlerr.Error) { panic(failure{e}) }
-
-func (p *parser) failAt(pos int, code sqlerr.Code, format string, args ...any) {
-	p.fail(sqlerr.New(code, format, args...).At(pos))
-}
-
-func (p *parser) refuse(pos int, format string, args ...any) {
-	p.failAt(pos, sqlerr.FeatureNotSupported, format, args...)
-}
-
-// syntaxError refuses the next token in MySQL's words.
-func (p *parser) syntaxError() {
-	t := p.peek(0)
+// unexpected is the syntax error at t in MySQL's words.
+func (p *parser) unexpected(t token.Token) *sqlerr.Error {
+	if t.Kind == token.Quoted && t.Value == "" {
+		return sqlerr.New(sqlerr.InvalidName, "Incorrect identifier name ''").At(t.Pos)
+	}
 	near := ""
-	if t.pos < len(p.text) {
-		near = p.text[t.pos:]
+	if t.Pos < len(p.Text) {
+		near = p.Text[t.Pos:]
 		if len(near) > 80 {
 			n := 80
 			for n > 0 && !utf8.RuneStart(near[n]) {
@@ -160,64 +141,8 @@ func (p *parser) syntaxError() {
 			near = near[:n]
 		}
 	}
-	p.failAt(t.pos, sqlerr.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '%s' at line %d",
-		near, 1+strings.Count(p.text[:t.pos], "\n"))
-}
-
-// peek gives the k-th token from here, an empty one past the end.
-func (p *parser) peek(k int) token {
-	if i := p.i + k; i >= 0 && i < len(p.toks) {
-		return p.toks[i]
-	}
-	return token{pos: len(p.text), end: len(p.text)}
-}
-
-func (p *parser) atEnd() bool { return p.i >= len(p.toks) }
-func (p *parser) pos() int    { return p.peek(0).pos }
-
-// lastEnd is where the token before this one ends.
-func (p *parser) lastEnd() int { return p.toks[p.i-1].end }
-
-func (p *parser) next() token {
-	t := p.peek(0)
-	p.i++
-	return t
-}
-
-// ahead tells whether these words or signs are next.
-func (p *parser) ahead(words ...string) bool {
-	for k, w := range words {
-		if t := p.peek(k); t.text != w || t.kind != tokWord && t.kind != tokPunct && t.kind != tokOp {
-			return false
-		}
-	}
-	return true
-}
-
-// accept takes the words if all are next.
-func (p *parser) accept(words ...string) bool {
-	if !p.ahead(words...) {
-		return false
-	}
-	p.i += len(words)
-	return true
-}
-
-func (p *parser) acceptAny(words ...string) bool {
-	for _, w := range words {
-		if p.accept(w) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *parser) expect(words ...string) {
-	for _, w := range words {
-		if !p.accept(w) {
-			p.syntaxError()
-		}
-	}
+	return sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '%s' at line %d",
+		near, 1+strings.Count(p.Text[:t.Pos], "\n")).At(t.Pos)
 }
 
 // maxDepth bounds how deep expressions and queries may nest.
@@ -225,70 +150,20 @@ const maxDepth = 800
 
 func (p *parser) enter() {
 	if p.depth++; p.depth > maxDepth {
-		p.failAt(p.pos(), sqlerr.StatementTooComplex, "the statement nests more than %d levels deep", maxDepth)
+		p.FailAt(p.Pos(), sqlerr.StatementTooComplex, "the statement nests more than %d levels deep", maxDepth)
 	}
 }
 
 func (p *parser) leave() { p.depth-- }
 
-// ident takes any identifier; behind a dot reserved words are names too.
-func (p *parser) ident() string {
-	t := p.peek(0)
-	if t.kind != tokWord && t.kind != tokQuoted {
-		p.syntaxError()
+// Str takes a string constant; adjacent ones are one.
+func (p *parser) Str() string {
+	if p.Peek(0).Kind != token.String {
+		p.SyntaxError()
 	}
-	p.i++
-	if t.value == "" {
-		p.failAt(t.pos, sqlerr.InvalidName, "Incorrect identifier name ''")
-	}
-	return t.value
-}
-
-// name takes an identifier that is not reserved.
-func (p *parser) name() string {
-	if !p.peek(0).isName() {
-		p.syntaxError()
-	}
-	return p.ident()
-}
-
-func (p *parser) dotted() ast.Name {
-	n := ast.Name{Pos: p.pos(), Parts: []string{p.name()}}
-	for p.ahead(".") && (p.peek(1).kind == tokWord || p.peek(1).kind == tokQuoted) {
-		p.i++
-		n.Parts = append(n.Parts, p.ident())
-	}
-	return n
-}
-
-// str takes a string constant; adjacent ones are one.
-func (p *parser) str() string {
-	if p.peek(0).kind != tokString {
-		p.syntaxError()
-	}
-	s := p.next().value
-	for p.peek(0).kind == tokString {
-		s += p.next().value
+	s := p.Take().Value
+	for p.Peek(0).Kind == token.String {
+		s += p.Take().Value
 	}
 	return s
-}
-
-func (p *parser) parens(f func()) {
-	p.expect("(")
-	f()
-	p.expect(")")
-}
-
-// list calls f for each entry of a comma-separated list.
-func (p *parser) list(f func()) {
-	f()
-	for p.accept(",") {
-		f()
-	}
-}
-
-func (p *parser) names() []string {
-	var out []string
-	p.parens(func() { p.list(func() { out = append(out, p.ident()) }) })
-	return out
 }

@@ -40,7 +40,7 @@ func (p *parser) endList() { p.list1.closed = true }
 // endSelect ends the SELECT. A single row can carry nothing over.
 func (p *parser) endSelect(hasFrom bool) {
 	if p.list1.carried >= 0 && hasFrom {
-		p.refuse(p.list1.carried, "a variable that carries a value from row to row is not supported: use a window function such as ROW_NUMBER() or SUM() OVER")
+		p.Refuse(p.list1.carried, "a variable that carries a value from row to row is not supported: use a window function such as ROW_NUMBER() or SUM() OVER")
 	}
 	p.list1 = p.list1.outer
 }
@@ -49,18 +49,18 @@ func (p *parser) endSelect(hasFrom bool) {
 func (p *parser) assign(v *ast.Variable) ast.Expr {
 	l := p.list1
 	if l == nil || l.closed || v.Scope != "user" {
-		p.refuse(v.Pos, "variables can be assigned in a select list only")
+		p.Refuse(v.Pos, "variables can be assigned in a select list only")
 	}
 	if p.perhaps > 0 {
-		p.refuse(v.Pos, "a variable that is assigned in some rows only is not supported")
+		p.Refuse(v.Pos, "a variable that is assigned in some rows only is not supported")
 	}
-	p.i++
-	from, spent := p.i, l.spent
+	p.At++
+	from, spent := p.At, l.spent
 	x := p.expr()
 	if l.read[v.Name] && l.now[v.Name] == nil && l.carried < 0 {
 		l.carried = v.Pos
 	}
-	l.now[v.Name], l.cost[v.Name] = x, p.i-from+l.spent-spent
+	l.now[v.Name], l.cost[v.Name] = x, p.At-from+l.spent-spent
 	return x
 }
 
@@ -71,11 +71,11 @@ func (p *parser) readVariable(v *ast.Variable) ast.Expr {
 		switch {
 		case x != nil && l == p.list1 && !l.closed:
 			if l.spent += l.cost[v.Name]; l.spent > maxAssigned {
-				p.failAt(v.Pos, sqlerr.StatementTooComplex, "the variables of this statement are made of too many others")
+				p.FailAt(v.Pos, sqlerr.StatementTooComplex, "the variables of this statement are made of too many others")
 			}
 			return x
 		case x != nil:
-			p.refuse(v.Pos, "@%s is assigned in a select list that this place does not belong to", v.Name)
+			p.Refuse(v.Pos, "@%s is assigned in a select list that this place does not belong to", v.Name)
 		}
 		l.read[v.Name] = true
 	}
@@ -91,7 +91,7 @@ type branches struct {
 }
 
 func (p *parser) branches() *branches {
-	b := &branches{p: p, pos: p.pos()}
+	b := &branches{p: p, pos: p.Pos()}
 	if p.list1 != nil {
 		b.before = copyExprs(p.list1.now)
 	}
@@ -138,10 +138,10 @@ func (b *branches) end(choose func(values []ast.Expr) ast.Expr) {
 		cost := 0
 		for i, m := range b.taken {
 			if values[i] = m[k]; values[i] == nil {
-				b.p.refuse(b.pos, "@%s is assigned in some branches only, which is not supported", k)
+				b.p.Refuse(b.pos, "@%s is assigned in some branches only, which is not supported", k)
 			}
 			cost += l.cost[k]
 		}
-		l.now[k], l.cost[k] = choose(values), cost+b.p.i
+		l.now[k], l.cost[k] = choose(values), cost+b.p.At
 	}
 }

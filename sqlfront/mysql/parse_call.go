@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // special are the functions whose arguments have a syntax of their own. The name is taken.
-var special map[string]func(p *parser, t token) ast.Expr
+var special map[string]func(p *parser, t token.Token) ast.Expr
 
 func init() {
-	special = map[string]func(p *parser, t token) ast.Expr{
+	special = map[string]func(p *parser, t token.Token) ast.Expr{
 		"cast":         (*parser).castCall,
 		"convert":      (*parser).convertCall,
 		"extract":      (*parser).extract,
@@ -31,198 +32,198 @@ func init() {
 		"json_value": (*parser).jsonValue,
 		"coalesce":   (*parser).coalesce,
 		"nullif":     (*parser).nullIf,
-		"merge_action": func(p *parser, t token) ast.Expr {
-			p.expect("(", ")")
-			return &ast.MergeAction{Pos: t.pos}
+		"merge_action": func(p *parser, t token.Token) ast.Expr {
+			p.Expect("(", ")")
+			return &ast.MergeAction{Pos: t.Pos}
 		},
 	}
 }
 
 // castCall parses CAST(x AS type) and, for the lakehouse's types, their names too.
-func (p *parser) castCall(t token) ast.Expr {
-	c := &ast.Cast{Pos: t.pos}
-	p.parens(func() {
+func (p *parser) castCall(t token.Token) ast.Expr {
+	c := &ast.Cast{Pos: t.Pos}
+	p.Parens(func() {
 		c.X = p.expr()
-		if p.accept("at", "time", "zone") {
-			p.refuse(t.pos, "CAST … AT TIME ZONE is not supported")
+		if p.Accept("at", "time", "zone") {
+			p.Refuse(t.Pos, "CAST … AT TIME ZONE is not supported")
 		}
-		p.expect("as")
+		p.Expect("as")
 		c.Type = p.castType()
-		if p.accept("array") {
-			p.refuse(t.pos, "CAST … AS … ARRAY is not supported")
+		if p.Accept("array") {
+			p.Refuse(t.Pos, "CAST … AS … ARRAY is not supported")
 		}
 	})
 	return c
 }
 
-func (p *parser) convertCall(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) convertCall(t token.Token) ast.Expr {
+	p.Expect("(")
 	x := p.expr()
-	if p.accept("using") {
-		n := p.pos()
-		cs := strings.ToLower(p.ident())
-		p.expect(")")
-		return p.call(t.pos, "convert using", x, &ast.Lit{Kind: 's', Text: cs, Pos: n})
+	if p.Accept("using") {
+		n := p.Pos()
+		cs := strings.ToLower(p.Ident())
+		p.Expect(")")
+		return p.call(t.Pos, "convert using", x, &ast.Lit{Kind: 's', Text: cs, Pos: n})
 	}
-	p.expect(",")
-	c := &ast.Cast{X: x, Type: p.castType(), Pos: t.pos}
-	p.expect(")")
+	p.Expect(",")
+	c := &ast.Cast{X: x, Type: p.castType(), Pos: t.Pos}
+	p.Expect(")")
 	return c
 }
 
-func (p *parser) extract(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) extract(t token.Token) ast.Expr {
+	p.Expect("(")
 	u := p.unit()
-	p.expect("from")
+	p.Expect("from")
 	x := p.expr()
-	p.expect(")")
-	return p.call(t.pos, "extract", u, x)
+	p.Expect(")")
+	return p.call(t.Pos, "extract", u, x)
 }
 
-func (p *parser) trim(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) trim(t token.Token) ast.Expr {
+	p.Expect("(")
 	name := "trim"
 	switch {
-	case p.accept("both"):
-	case p.accept("leading"):
+	case p.Accept("both"):
+	case p.Accept("leading"):
 		name = "ltrim"
-	case p.accept("trailing"):
+	case p.Accept("trailing"):
 		name = "rtrim"
 	default:
 		x := p.expr()
-		if p.accept("from") {
+		if p.Accept("from") {
 			s := p.expr()
-			p.expect(")")
-			return p.call(t.pos, name, s, x)
+			p.Expect(")")
+			return p.call(t.Pos, name, s, x)
 		}
-		p.expect(")")
-		return p.call(t.pos, name, x)
+		p.Expect(")")
+		return p.call(t.Pos, name, x)
 	}
 	var args []ast.Expr
-	if p.accept("from") {
+	if p.Accept("from") {
 		args = []ast.Expr{p.expr()}
 	} else {
 		x := p.expr()
-		p.expect("from")
+		p.Expect("from")
 		args = []ast.Expr{p.expr(), x}
 	}
-	p.expect(")")
-	return p.call(t.pos, name, args...)
+	p.Expect(")")
+	return p.call(t.Pos, name, args...)
 }
 
-func (p *parser) substring(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) substring(t token.Token) ast.Expr {
+	p.Expect("(")
 	args := []ast.Expr{p.expr()}
-	if p.accept("from") {
+	if p.Accept("from") {
 		args = append(args, p.expr())
-		if p.accept("for") {
+		if p.Accept("for") {
 			args = append(args, p.expr())
 		}
 	} else {
-		for p.accept(",") {
+		for p.Accept(",") {
 			args = append(args, p.expr())
 		}
 	}
-	p.expect(")")
-	return p.call(t.pos, "substring", args...)
+	p.Expect(")")
+	return p.call(t.Pos, "substring", args...)
 }
 
-func (p *parser) position(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) position(t token.Token) ast.Expr {
+	p.Expect("(")
 	x := p.bits(0)
-	if p.accept(",") {
+	if p.Accept(",") {
 		y := p.expr()
-		p.expect(")")
-		return p.call(t.pos, "locate", x, y)
+		p.Expect(")")
+		return p.call(t.Pos, "locate", x, y)
 	}
-	p.expect("in")
+	p.Expect("in")
 	y := p.expr()
-	p.expect(")")
-	return p.call(t.pos, "locate", x, y)
+	p.Expect(")")
+	return p.call(t.Pos, "locate", x, y)
 }
 
 // groupConcat parses GROUP_CONCAT([DISTINCT] a, b ORDER BY c SEPARATOR 's'): the separator comes
 // as an argument of that name.
-func (p *parser) groupConcat(t token) ast.Expr {
-	c := p.call(t.pos, "group_concat")
-	p.expect("(")
-	c.Distinct = p.acceptAny("distinct", "distinctrow")
-	p.list(func() { c.Args = append(c.Args, ast.Arg{Expr: p.expr()}) })
-	if p.accept("order", "by") {
+func (p *parser) groupConcat(t token.Token) ast.Expr {
+	c := p.call(t.Pos, "group_concat")
+	p.Expect("(")
+	c.Distinct = p.AcceptAny("distinct", "distinctrow")
+	p.List(func() { c.Args = append(c.Args, ast.Arg{Expr: p.expr()}) })
+	if p.Accept("order", "by") {
 		c.OrderBy = p.orderList()
 	}
-	if p.accept("separator") {
-		pos := p.pos()
-		c.Args = append(c.Args, ast.Arg{Name: "separator", Expr: &ast.Lit{Kind: 's', Text: p.str(), Pos: pos}})
+	if p.Accept("separator") {
+		pos := p.Pos()
+		c.Args = append(c.Args, ast.Arg{Name: "separator", Expr: &ast.Lit{Kind: 's', Text: p.Str(), Pos: pos}})
 	}
-	if p.ahead("limit") {
-		p.refuse(p.pos(), "LIMIT in GROUP_CONCAT is not supported")
+	if p.Ahead("limit") {
+		p.Refuse(p.Pos(), "LIMIT in GROUP_CONCAT is not supported")
 	}
-	p.expect(")")
+	p.Expect(")")
 	p.over(c)
 	return c
 }
 
 // dateAdd parses DATE_ADD(d, INTERVAL n unit) and ADDDATE(d, days).
-func (p *parser) dateAdd(t token) ast.Expr {
+func (p *parser) dateAdd(t token.Token) ast.Expr {
 	name := "date_add"
-	if strings.Contains(t.text, "sub") {
+	if strings.Contains(t.Text, "sub") {
 		name = "date_sub"
 	}
-	p.expect("(")
+	p.Expect("(")
 	x := p.expr()
-	p.expect(",")
+	p.Expect(",")
 	var n, unit ast.Expr
-	if p.peek(0).is("interval") && !p.intervalCall() {
+	if p.Peek(0).Is("interval") && !p.intervalCall() {
 		n, unit = p.interval()
 	} else {
-		if strings.HasPrefix(t.text, "date_") {
-			p.syntaxError()
+		if strings.HasPrefix(t.Text, "date_") {
+			p.SyntaxError()
 		}
-		n, unit = p.expr(), &ast.Lit{Kind: 's', Text: "day", Pos: t.pos}
+		n, unit = p.expr(), &ast.Lit{Kind: 's', Text: "day", Pos: t.Pos}
 	}
-	p.expect(")")
-	return p.call(t.pos, name, x, n, unit)
+	p.Expect(")")
+	return p.call(t.Pos, name, x, n, unit)
 }
 
 // unitFirst parses TIMESTAMPADD(unit, n, d) and TIMESTAMPDIFF(unit, a, b).
-func (p *parser) unitFirst(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) unitFirst(t token.Token) ast.Expr {
+	p.Expect("(")
 	args := []ast.Expr{p.unit()}
-	for p.accept(",") {
+	for p.Accept(",") {
 		args = append(args, p.expr())
 	}
-	p.expect(")")
-	if t.text == "timestampadd" {
+	p.Expect(")")
+	if t.Text == "timestampadd" {
 		if len(args) != 3 {
-			p.syntaxError()
+			p.SyntaxError()
 		}
-		return p.call(t.pos, "date_add", args[2], args[1], args[0])
+		return p.call(t.Pos, "date_add", args[2], args[1], args[0])
 	}
-	return p.call(t.pos, t.text, args...)
+	return p.call(t.Pos, t.Text, args...)
 }
 
-func (p *parser) getFormat(t token) ast.Expr {
-	p.expect("(")
-	k := p.next()
-	if !k.is("date", "time", "datetime", "timestamp") {
-		p.i--
-		p.syntaxError()
+func (p *parser) getFormat(t token.Token) ast.Expr {
+	p.Expect("(")
+	k := p.Take()
+	if !k.Is("date", "time", "datetime", "timestamp") {
+		p.At--
+		p.SyntaxError()
 	}
-	p.expect(",")
+	p.Expect(",")
 	x := p.expr()
-	p.expect(")")
-	return p.call(t.pos, "get_format", &ast.Lit{Kind: 's', Text: k.text, Pos: k.pos}, x)
+	p.Expect(")")
+	return p.call(t.Pos, "get_format", &ast.Lit{Kind: 's', Text: k.Text, Pos: k.Pos}, x)
 }
 
 // char parses CHAR(n, … USING charset).
-func (p *parser) char(t token) ast.Expr {
-	c := p.call(t.pos, "char")
-	p.parens(func() {
-		p.list(func() { c.Args = append(c.Args, ast.Arg{Expr: p.expr()}) })
-		if p.accept("using") {
+func (p *parser) char(t token.Token) ast.Expr {
+	c := p.call(t.Pos, "char")
+	p.Parens(func() {
+		p.List(func() { c.Args = append(c.Args, ast.Arg{Expr: p.expr()}) })
+		if p.Accept("using") {
 			c.Name.Parts[0] = "char using"
-			if cs := strings.ToLower(p.ident()); cs == "binary" {
+			if cs := strings.ToLower(p.Ident()); cs == "binary" {
 				c.Name.Parts[0] = "char"
 			}
 		}
@@ -230,41 +231,41 @@ func (p *parser) char(t token) ast.Expr {
 	return c
 }
 
-func (p *parser) grouping(t token) ast.Expr {
-	g := &ast.Grouping{Pos: t.pos}
-	p.parens(func() { p.list(func() { g.Args = append(g.Args, p.expr()) }) })
+func (p *parser) grouping(t token.Token) ast.Expr {
+	g := &ast.Grouping{Pos: t.Pos}
+	p.Parens(func() { p.List(func() { g.Args = append(g.Args, p.expr()) }) })
 	return g
 }
 
 // jsonValue parses JSON_VALUE(x, path [RETURNING type] [… ON EMPTY] [… ON ERROR]).
-func (p *parser) jsonValue(t token) ast.Expr {
-	p.expect("(")
+func (p *parser) jsonValue(t token.Token) ast.Expr {
+	p.Expect("(")
 	x := p.expr()
-	p.expect(",")
+	p.Expect(",")
 	path := p.expr()
-	var e ast.Expr = p.call(t.pos, "json_value", x, path)
-	if p.accept("returning") {
-		e = &ast.Cast{X: e, Type: p.castType(), Pos: t.pos}
+	var e ast.Expr = p.call(t.Pos, "json_value", x, path)
+	if p.Accept("returning") {
+		e = &ast.Cast{X: e, Type: p.castType(), Pos: t.Pos}
 	}
-	for p.accept("null", "on", "empty") || p.accept("null", "on", "error") {
+	for p.Accept("null", "on", "empty") || p.Accept("null", "on", "error") {
 	}
-	p.expect(")")
+	p.Expect(")")
 	return e
 }
 
 func (p *parser) exprs() []ast.Expr {
 	var out []ast.Expr
-	p.parens(func() { p.list(func() { out = append(out, p.expr()) }) })
+	p.Parens(func() { p.List(func() { out = append(out, p.expr()) }) })
 	return out
 }
 
-func (p *parser) coalesce(t token) ast.Expr { return &ast.Coalesce{Args: p.exprs(), Pos: t.pos} }
+func (p *parser) coalesce(t token.Token) ast.Expr { return &ast.Coalesce{Args: p.exprs(), Pos: t.Pos} }
 
-func (p *parser) nullIf(t token) ast.Expr {
+func (p *parser) nullIf(t token.Token) ast.Expr {
 	a := p.exprs()
 	if len(a) != 2 {
-		p.i--
-		p.syntaxError()
+		p.At--
+		p.SyntaxError()
 	}
-	return &ast.NullIf{L: a[0], R: a[1], Pos: t.pos}
+	return &ast.NullIf{L: a[0], R: a[1], Pos: t.Pos}
 }

@@ -5,10 +5,19 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // MySQL's precedence, from the loosest: OR ||, XOR, AND &&, NOT, comparison and IS, BETWEEN IN
 // LIKE REGEXP, |, &, << >>, + -, * / DIV % MOD, ^, unary - ~, !, BINARY COLLATE.
+
+// Expr parses an expression, which ends where it ends.
+func (p *parser) Expr(...string) ast.Expr { return p.expr() }
+
+// Operand parses the instant or version of a time-travel clause.
+func (p *parser) Operand() ast.Expr { return p.bits(3) }
+
+func (p *parser) Instant() ast.Expr { return p.expr() }
 
 func (p *parser) expr() ast.Expr {
 	p.enter()
@@ -17,24 +26,24 @@ func (p *parser) expr() ast.Expr {
 	if !p.orAhead() {
 		return e
 	}
-	or := &ast.Or{Args: []ast.Expr{e}, Pos: p.pos()}
+	or := &ast.Or{Args: []ast.Expr{e}, Pos: p.Pos()}
 	p.perhaps++
 	defer func() { p.perhaps-- }()
 	for p.orAhead() {
-		p.i++
+		p.At++
 		or.Args = append(or.Args, p.xor())
 	}
 	return or
 }
 
 func (p *parser) orAhead() bool {
-	return p.peek(0).is("or") || p.peek(0).op("||") && !p.mode.PipesAsConcat
+	return p.Peek(0).Is("or") || p.Peek(0).Op("||") && !p.mode.PipesAsConcat
 }
 
 func (p *parser) xor() ast.Expr {
 	e := p.and()
-	for p.peek(0).is("xor") {
-		pos := p.next().pos
+	for p.Peek(0).Is("xor") {
+		pos := p.Take().Pos
 		e = &ast.Binary{Op: "xor", L: e, R: p.and(), Pos: pos}
 	}
 	return e
@@ -42,27 +51,27 @@ func (p *parser) xor() ast.Expr {
 
 func (p *parser) and() ast.Expr {
 	e := p.not()
-	ahead := func() bool { return p.peek(0).is("and") || p.peek(0).op("&&") }
+	ahead := func() bool { return p.Peek(0).Is("and") || p.Peek(0).Op("&&") }
 	if !ahead() {
 		return e
 	}
-	and := &ast.And{Args: []ast.Expr{e}, Pos: p.pos()}
+	and := &ast.And{Args: []ast.Expr{e}, Pos: p.Pos()}
 	p.perhaps++
 	defer func() { p.perhaps-- }()
 	for ahead() {
-		p.i++
+		p.At++
 		and.Args = append(and.Args, p.not())
 	}
 	return and
 }
 
 func (p *parser) not() ast.Expr {
-	if !p.peek(0).is("not") || p.mode.HighNotPrecedence {
+	if !p.Peek(0).Is("not") || p.mode.HighNotPrecedence {
 		return p.comparison()
 	}
 	p.enter()
 	defer p.leave()
-	pos := p.next().pos
+	pos := p.Take().Pos
 	return &ast.Not{X: p.not(), Pos: pos}
 }
 
@@ -70,22 +79,22 @@ func (p *parser) not() ast.Expr {
 func (p *parser) comparison() ast.Expr {
 	e := p.predicate()
 	for {
-		t := p.peek(0)
+		t := p.Peek(0)
 		switch {
-		case t.kind == tokOp && (t.text == "=" || t.text == "<" || t.text == ">" || t.text == "<=" ||
-			t.text == ">=" || t.text == "<>" || t.text == "!="):
-			p.i++
-			op := t.text
+		case t.Kind == token.Op && (t.Text == "=" || t.Text == "<" || t.Text == ">" || t.Text == "<=" ||
+			t.Text == ">=" || t.Text == "<>" || t.Text == "!="):
+			p.At++
+			op := t.Text
 			if op == "!=" {
 				op = "<>"
 			}
-			e = p.compareWith(e, op, t.pos)
-		case t.op("<=>"):
-			p.i++
-			e = &ast.IsDistinct{L: e, R: p.predicate(), Negate: true, Pos: t.pos}
-		case t.is("is"):
-			p.i++
-			e = p.is(e, t.pos)
+			e = p.compareWith(e, op, t.Pos)
+		case t.Op("<=>"):
+			p.At++
+			e = &ast.IsDistinct{L: e, R: p.predicate(), Negate: true, Pos: t.Pos}
+		case t.Is("is"):
+			p.At++
+			e = p.is(e, t.Pos)
 		default:
 			return e
 		}
@@ -94,45 +103,45 @@ func (p *parser) comparison() ast.Expr {
 
 // compareWith parses the right side of a comparison: a value, or ANY, SOME or ALL of a query.
 func (p *parser) compareWith(l ast.Expr, op string, pos int) ast.Expr {
-	t := p.peek(0)
-	if t.is("any", "some", "all") && p.peek(1).punct("(") {
-		p.i++
+	t := p.Peek(0)
+	if t.Is("any", "some", "all") && p.Peek(1).Punct("(") {
+		p.At++
 		q := &ast.Subquery{Kind: 'a', Test: l, Op: op, Pos: pos}
-		if t.is("all") {
+		if t.Is("all") {
 			q.Kind = 'l'
 		}
-		p.parens(func() { q.Query = p.query() })
+		p.Parens(func() { q.Query = p.query() })
 		return q
 	}
 	return &ast.Binary{Op: op, L: l, R: p.predicate(), Pos: pos}
 }
 
 func (p *parser) is(e ast.Expr, pos int) ast.Expr {
-	negate := p.accept("not")
+	negate := p.Accept("not")
 	switch {
-	case p.accept("null"):
+	case p.Accept("null"):
 		return &ast.IsNull{X: e, Negate: negate, Pos: pos}
-	case p.accept("true"):
+	case p.Accept("true"):
 		return &ast.IsBool{X: e, Value: 't', Negate: negate, Pos: pos}
-	case p.accept("false"):
+	case p.Accept("false"):
 		return &ast.IsBool{X: e, Value: 'f', Negate: negate, Pos: pos}
-	case p.accept("unknown"):
+	case p.Accept("unknown"):
 		return &ast.IsBool{X: e, Value: 'u', Negate: negate, Pos: pos}
-	case p.accept("distinct", "from"):
+	case p.Accept("distinct", "from"):
 		return &ast.IsDistinct{L: e, R: p.predicate(), Negate: negate, Pos: pos}
 	}
-	p.syntaxError()
+	p.SyntaxError()
 	return nil
 }
 
 // predicate parses IN, BETWEEN, LIKE, REGEXP, SOUNDS LIKE and MEMBER OF.
 func (p *parser) predicate() ast.Expr {
 	e := p.bits(0)
-	negate := p.peek(0).is("not") && p.peek(1).is("in", "between", "like", "regexp", "rlike")
+	negate := p.Peek(0).Is("not") && p.Peek(1).Is("in", "between", "like", "regexp", "rlike")
 	if negate {
-		p.i++
+		p.At++
 	}
-	pos := p.pos()
+	pos := p.Pos()
 	not := func(x ast.Expr) ast.Expr {
 		if negate {
 			return &ast.Not{X: x, Pos: pos}
@@ -140,43 +149,43 @@ func (p *parser) predicate() ast.Expr {
 		return x
 	}
 	switch {
-	case p.accept("in"):
+	case p.Accept("in"):
 		return p.in(e, negate, pos)
-	case p.accept("between"):
+	case p.Accept("between"):
 		lo := p.bits(0)
-		p.expect("and")
+		p.Expect("and")
 		return &ast.Between{X: e, Lo: lo, Hi: p.predicate(), Negate: negate, Pos: pos}
-	case p.accept("like"):
+	case p.Accept("like"):
 		c := p.call(pos, "like", e, p.bits(0))
-		if p.accept("escape") {
+		if p.Accept("escape") {
 			c.Args = append(c.Args, ast.Arg{Expr: p.primary()})
 		}
 		return not(c)
-	case p.accept("regexp"), p.accept("rlike"):
+	case p.Accept("regexp"), p.Accept("rlike"):
 		return not(p.call(pos, "regexp_like", e, p.bits(0)))
-	case p.accept("sounds", "like"):
+	case p.Accept("sounds", "like"):
 		return &ast.Binary{Op: "=", L: p.call(pos, "soundex", e), R: p.call(pos, "soundex", p.bits(0)), Pos: pos}
-	case p.accept("member", "of"):
+	case p.Accept("member", "of"):
 		var list ast.Expr
-		p.parens(func() { list = p.expr() })
+		p.Parens(func() { list = p.expr() })
 		return p.call(pos, "member of", e, list)
 	}
 	return e
 }
 
 func (p *parser) in(e ast.Expr, negate bool, pos int) ast.Expr {
-	p.expect("(")
+	p.Expect("(")
 	if p.queryAhead() {
 		q := &ast.Subquery{Kind: 'a', Test: e, Op: "=", Query: p.query(), Pos: pos}
-		p.expect(")")
+		p.Expect(")")
 		if negate {
 			return &ast.Not{X: q, Pos: pos}
 		}
 		return q
 	}
 	in := &ast.In{X: e, Negate: negate, Pos: pos}
-	p.list(func() { in.List = append(in.List, p.expr()) })
-	p.expect(")")
+	p.List(func() { in.List = append(in.List, p.expr()) })
+	p.Expect(")")
 	return in
 }
 
@@ -191,42 +200,42 @@ func (p *parser) bits(n int) ast.Expr {
 	e := p.bits(n + 1)
 	for {
 		op := ""
-		t := p.peek(0)
+		t := p.Peek(0)
 		for _, o := range levels[n] {
-			if t.text == o && (t.kind == tokOp || t.kind == tokWord) {
+			if t.Text == o && (t.Kind == token.Op || t.Kind == token.Word) {
 				op = o
 			}
 		}
 		if op == "" {
 			return e
 		}
-		p.i++
+		p.At++
 		if op == "%" {
 			op = "mod"
 		}
-		if (op == "+" || op == "-") && p.peek(0).is("interval") && !p.intervalCall() {
-			e = p.addInterval(e, op, t.pos)
+		if (op == "+" || op == "-") && p.Peek(0).Is("interval") && !p.intervalCall() {
+			e = p.addInterval(e, op, t.Pos)
 			continue
 		}
-		e = &ast.Binary{Op: op, L: e, R: p.bits(n + 1), Pos: t.pos}
+		e = &ast.Binary{Op: op, L: e, R: p.bits(n + 1), Pos: t.Pos}
 	}
 }
 
 // intervalCall tells INTERVAL(a, b, …), the function, from INTERVAL (a) unit.
 func (p *parser) intervalCall() bool {
-	if !p.peek(1).punct("(") {
+	if !p.Peek(1).Punct("(") {
 		return false
 	}
 	depth := 0
-	for k := 1; p.i+k < len(p.toks); k++ {
-		switch t := p.peek(k); {
-		case t.punct("("):
+	for k := 1; p.At+k < len(p.Toks); k++ {
+		switch t := p.Peek(k); {
+		case t.Punct("("):
 			depth++
-		case t.punct(")"):
+		case t.Punct(")"):
 			if depth--; depth == 0 {
 				return false
 			}
-		case t.punct(",") && depth == 1:
+		case t.Punct(",") && depth == 1:
 			return true
 		}
 	}
@@ -243,49 +252,49 @@ func (p *parser) addInterval(e ast.Expr, op string, pos int) ast.Expr {
 	return p.call(pos, name, e, n, unit)
 }
 
-var intervalUnits = wordSet(`microsecond second minute hour day week month quarter year second_microsecond
+var intervalUnits = token.Set(`microsecond second minute hour day week month quarter year second_microsecond
 	minute_microsecond minute_second hour_microsecond hour_second hour_minute day_microsecond day_second
 	day_minute day_hour year_month`)
 
 // interval parses INTERVAL n unit.
 func (p *parser) interval() (n, unit ast.Expr) {
-	p.expect("interval")
+	p.Expect("interval")
 	n = p.expr()
 	return n, p.unit()
 }
 
 func (p *parser) unit() ast.Expr {
-	t := p.peek(0)
-	u := strings.TrimPrefix(t.text, "sql_tsi_")
-	if t.kind != tokWord || !intervalUnits[u] {
-		p.syntaxError()
+	t := p.Peek(0)
+	u := strings.TrimPrefix(t.Text, "sql_tsi_")
+	if t.Kind != token.Word || !intervalUnits[u] {
+		p.SyntaxError()
 	}
-	p.i++
-	return &ast.Lit{Kind: 's', Text: u, Pos: t.pos}
+	p.At++
+	return &ast.Lit{Kind: 's', Text: u, Pos: t.Pos}
 }
 
 func (p *parser) unary() ast.Expr {
-	t := p.peek(0)
+	t := p.Peek(0)
 	switch {
-	case t.op("-"), t.op("+"), t.op("~"):
+	case t.Op("-"), t.Op("+"), t.Op("~"):
 		p.enter()
 		defer p.leave()
-		p.i++
+		p.At++
 		x := p.unary()
-		if t.text == "+" {
+		if t.Text == "+" {
 			return x
 		}
-		return &ast.Unary{Op: t.text, X: x, Pos: t.pos}
-	case t.op("!"), t.is("not") && p.mode.HighNotPrecedence:
+		return &ast.Unary{Op: t.Text, X: x, Pos: t.Pos}
+	case t.Op("!"), t.Is("not") && p.mode.HighNotPrecedence:
 		p.enter()
 		defer p.leave()
-		p.i++
-		return &ast.Not{X: p.unary(), Pos: t.pos}
-	case t.is("binary") && !p.peek(1).punct(".") && !p.peek(1).punct(",") && !p.peek(1).punct(")"):
+		p.At++
+		return &ast.Not{X: p.unary(), Pos: t.Pos}
+	case t.Is("binary") && !p.Peek(1).Punct(".") && !p.Peek(1).Punct(",") && !p.Peek(1).Punct(")"):
 		p.enter()
 		defer p.leave()
-		p.i++
-		return &ast.Collate{X: p.unary(), Name: ast.Name{Parts: []string{"binary"}, Pos: t.pos}, Pos: t.pos}
+		p.At++
+		return &ast.Collate{X: p.unary(), Name: ast.Name{Parts: []string{"binary"}, Pos: t.Pos}, Pos: t.Pos}
 	}
 	return p.postfix(p.primary())
 }
@@ -293,28 +302,28 @@ func (p *parser) unary() ast.Expr {
 // postfix parses COLLATE, the JSON arrows and, in PIPES_AS_CONCAT mode, ||.
 func (p *parser) postfix(e ast.Expr) ast.Expr {
 	for {
-		t := p.peek(0)
+		t := p.Peek(0)
 		switch {
-		case t.is("collate"):
-			p.i++
-			n := p.peek(0)
-			name := n.value
-			if n.kind == tokString {
-				name = p.str()
+		case t.Is("collate"):
+			p.At++
+			n := p.Peek(0)
+			name := n.Value
+			if n.Kind == token.String {
+				name = p.Str()
 			} else {
-				name = p.ident()
+				name = p.Ident()
 			}
-			e = &ast.Collate{X: e, Name: ast.Name{Parts: []string{strings.ToLower(name)}, Pos: n.pos}, Pos: t.pos}
-		case t.op("->"), t.op("->>"):
-			p.i++
+			e = &ast.Collate{X: e, Name: ast.Name{Parts: []string{strings.ToLower(name)}, Pos: n.Pos}, Pos: t.Pos}
+		case t.Op("->"), t.Op("->>"):
+			p.At++
 			path := p.primary()
-			e = p.call(t.pos, "json_extract", e, path)
-			if t.text == "->>" {
-				e = p.call(t.pos, "json_unquote", e)
+			e = p.call(t.Pos, "json_extract", e, path)
+			if t.Text == "->>" {
+				e = p.call(t.Pos, "json_unquote", e)
 			}
-		case t.op("||") && p.mode.PipesAsConcat:
-			p.i++
-			e = p.call(t.pos, "concat", e, p.unary())
+		case t.Op("||") && p.mode.PipesAsConcat:
+			p.At++
+			e = p.call(t.Pos, "concat", e, p.unary())
 		default:
 			return e
 		}
@@ -330,53 +339,53 @@ func (p *parser) call(pos int, name string, args ...ast.Expr) *ast.Call {
 }
 
 func (p *parser) primary() ast.Expr {
-	t := p.peek(0)
-	switch t.kind {
-	case tokNumber:
-		p.i++
+	t := p.Peek(0)
+	switch t.Kind {
+	case token.Number:
+		p.At++
 		return number(t)
-	case tokString:
-		return &ast.Lit{Kind: 's', Text: p.str(), Pos: t.pos}
-	case tokHex:
-		p.i++
-		return &ast.Lit{Kind: 'h', Text: t.value, Pos: t.pos}
-	case tokParam:
-		p.i++
+	case token.String:
+		return &ast.Lit{Kind: 's', Text: p.Str(), Pos: t.Pos}
+	case token.Hex:
+		p.At++
+		return &ast.Lit{Kind: 'h', Text: t.Value, Pos: t.Pos}
+	case token.Param:
+		p.At++
 		p.params++
-		return &ast.Param{Index: p.params, Pos: t.pos}
-	case tokVar:
+		return &ast.Param{Index: p.params, Pos: t.Pos}
+	case token.Var:
 		return p.variable()
-	case tokPunct:
-		if t.text == "(" {
+	case token.Punct:
+		if t.Text == "(" {
 			return p.parenthesised()
 		}
-		if t.text == "{" {
+		if t.Text == "{" {
 			return p.odbc()
 		}
-	case tokQuoted:
+	case token.Quoted:
 		return p.nameOrCall()
-	case tokWord:
+	case token.Word:
 		return p.word(t)
 	}
-	p.syntaxError()
+	p.SyntaxError()
 	return nil
 }
 
-func number(t token) ast.Expr {
+func number(t token.Token) ast.Expr {
 	switch {
-	case strings.ContainsAny(t.text, "eE"):
-		return &ast.Lit{Kind: 'f', Text: t.text, Pos: t.pos}
-	case strings.Contains(t.text, "."):
-		return &ast.Lit{Kind: 'n', Text: t.text, Pos: t.pos}
+	case strings.ContainsAny(t.Text, "eE"):
+		return &ast.Lit{Kind: 'f', Text: t.Text, Pos: t.Pos}
+	case strings.Contains(t.Text, "."):
+		return &ast.Lit{Kind: 'n', Text: t.Text, Pos: t.Pos}
 	}
-	return &ast.Lit{Kind: 'i', Text: t.text, Pos: t.pos}
+	return &ast.Lit{Kind: 'i', Text: t.Text, Pos: t.Pos}
 }
 
 // variable parses @x and @@scope.x.
 func (p *parser) variable() ast.Expr {
-	t := p.next()
-	v := &ast.Variable{Scope: "user", Name: strings.ToLower(t.value), Pos: t.pos}
-	if t.text == "@@" {
+	t := p.Take()
+	v := &ast.Variable{Scope: "user", Name: strings.ToLower(t.Value), Pos: t.Pos}
+	if t.Text == "@@" {
 		v.Scope = ""
 		if scope, name, ok := strings.Cut(v.Name, "."); ok && (scope == "session" || scope == "global" || scope == "local" || scope == "persist") {
 			if v.Scope, v.Name = scope, name; scope == "local" {
@@ -384,7 +393,7 @@ func (p *parser) variable() ast.Expr {
 			}
 		}
 	}
-	if p.peek(0).op(":=") {
+	if p.Peek(0).Op(":=") {
 		return p.assign(v)
 	}
 	if v.Scope == "user" {
@@ -397,24 +406,24 @@ func (p *parser) variable() ast.Expr {
 func (p *parser) parenthesised() ast.Expr {
 	p.enter()
 	defer p.leave()
-	pos := p.pos()
+	pos := p.Pos()
 	if p.subqueryAhead() {
-		p.expect("(")
+		p.Expect("(")
 		q := &ast.Subquery{Kind: 's', Query: p.query(), Pos: pos}
-		p.expect(")")
+		p.Expect(")")
 		return q
 	}
-	p.expect("(")
+	p.Expect("(")
 	e := p.expr()
-	if !p.ahead(",") {
-		p.expect(")")
+	if !p.Ahead(",") {
+		p.Expect(")")
 		return e
 	}
 	row := &ast.Row{Elems: []ast.Expr{e}, Pos: pos}
-	for p.accept(",") {
+	for p.Accept(",") {
 		row.Elems = append(row.Elems, p.expr())
 	}
-	p.expect(")")
+	p.Expect(")")
 	return row
 }
 
@@ -422,10 +431,10 @@ func (p *parser) parenthesised() ast.Expr {
 // SELECT, WITH, VALUES or TABLE.
 func (p *parser) subqueryAhead() bool {
 	k := 0
-	for p.peek(k).punct("(") {
+	for p.Peek(k).Punct("(") {
 		k++
 	}
-	if !queryWord(p.peek(k), p.peek(k+1)) {
+	if !queryWord(p.Peek(k), p.Peek(k+1)) {
 		return false
 	}
 	if k <= 1 {
@@ -434,37 +443,37 @@ func (p *parser) subqueryAhead() bool {
 	// ((SELECT 1) + 1) is an expression, ((SELECT 1) UNION SELECT 2) a query: the token behind
 	// the innermost query's parenthesis tells.
 	depth := 0
-	for j := k - 1; p.i+j < len(p.toks); j++ {
-		switch t := p.peek(j); {
-		case t.punct("("):
+	for j := k - 1; p.At+j < len(p.Toks); j++ {
+		switch t := p.Peek(j); {
+		case t.Punct("("):
 			depth++
-		case t.punct(")"):
+		case t.Punct(")"):
 			if depth--; depth == 0 {
-				n := p.peek(j + 1)
-				return n.punct(")") || n.is("union", "except", "intersect", "order", "limit")
+				n := p.Peek(j + 1)
+				return n.Punct(")") || n.Is("union", "except", "intersect", "order", "limit")
 			}
 		}
 	}
 	return true
 }
 
-func queryWord(t, after token) bool {
-	return t.is("select", "with") || t.is("values") && after.is("row") || t.is("table") && after.isName()
+func queryWord(t, after token.Token) bool {
+	return t.Is("select", "with") || t.Is("values") && after.Is("row") || t.Is("table") && after.IsName()
 }
 
 // queryAhead tells whether a query starts here.
 func (p *parser) queryAhead() bool {
-	if p.peek(0).punct("(") {
+	if p.Peek(0).Punct("(") {
 		return p.subqueryAhead()
 	}
-	return queryWord(p.peek(0), p.peek(1))
+	return queryWord(p.Peek(0), p.Peek(1))
 }
 
 // odbc parses {d '…'}, {t '…'}, {ts '…'} and {fn f(…)}.
 func (p *parser) odbc() ast.Expr {
-	pos := p.pos()
-	p.expect("{")
-	word := strings.ToLower(p.ident())
+	pos := p.Pos()
+	p.Expect("{")
+	word := strings.ToLower(p.Ident())
 	var e ast.Expr
 	switch word {
 	case "d":
@@ -476,45 +485,45 @@ func (p *parser) odbc() ast.Expr {
 	case "fn":
 		e = p.expr()
 	default:
-		p.syntaxError()
+		p.SyntaxError()
 	}
-	p.expect("}")
+	p.Expect("}")
 	return e
 }
 
 // typed parses the string of DATE '…', TIME '…', TIMESTAMP '…'.
 func (p *parser) typed(name string, pos int) ast.Expr {
-	x := &ast.Lit{Kind: 's', Pos: p.pos()}
-	x.Text = p.str()
+	x := &ast.Lit{Kind: 's', Pos: p.Pos()}
+	x.Text = p.Str()
 	return p.call(pos, "literal "+name, x)
 }
 
 // word parses what starts with a word: constants, special forms, calls and names.
-func (p *parser) word(t token) ast.Expr {
-	opens := p.peek(1).punct("(")
-	str := p.peek(1).kind == tokString
-	switch t.text {
+func (p *parser) word(t token.Token) ast.Expr {
+	opens := p.Peek(1).Punct("(")
+	str := p.Peek(1).Kind == token.String
+	switch t.Text {
 	case "null":
-		p.i++
-		return &ast.Lit{Kind: '0', Pos: t.pos}
+		p.At++
+		return &ast.Lit{Kind: '0', Pos: t.Pos}
 	case "true", "false":
-		p.i++
-		return &ast.Lit{Kind: 'b', Text: t.text, Pos: t.pos}
+		p.At++
+		return &ast.Lit{Kind: 'b', Text: t.Text, Pos: t.Pos}
 	case "date", "time", "timestamp":
 		if str {
-			p.i++
-			if t.text == "timestamp" {
-				return p.typed("datetime", t.pos)
+			p.At++
+			if t.Text == "timestamp" {
+				return p.typed("datetime", t.Pos)
 			}
-			return p.typed(t.text, t.pos)
+			return p.typed(t.Text, t.Pos)
 		}
 	case "case":
 		return p.caseExpr()
 	case "exists":
 		if opens {
-			p.i++
-			q := &ast.Subquery{Kind: 'e', Pos: t.pos}
-			p.parens(func() { q.Query = p.query() })
+			p.At++
+			q := &ast.Subquery{Kind: 'e', Pos: t.Pos}
+			p.Parens(func() { q.Query = p.query() })
 			return q
 		}
 	case "interval":
@@ -523,45 +532,45 @@ func (p *parser) word(t token) ast.Expr {
 		}
 		// INTERVAL n unit + date
 		n, unit := p.interval()
-		p.expect("+")
-		return p.call(t.pos, "date_add", p.bits(4), n, unit)
+		p.Expect("+")
+		return p.call(t.Pos, "date_add", p.bits(4), n, unit)
 	case "row":
 		if opens {
-			p.i++
-			r := &ast.Row{Pos: t.pos, Explicit: true}
-			p.parens(func() { p.list(func() { r.Elems = append(r.Elems, p.expr()) }) })
+			p.At++
+			r := &ast.Row{Pos: t.Pos, Explicit: true}
+			p.Parens(func() { p.List(func() { r.Elems = append(r.Elems, p.expr()) }) })
 			return r
 		}
 	case "default":
-		p.i++
-		if p.accept("(") {
-			p.refuse(t.pos, "DEFAULT(column) is not supported")
+		p.At++
+		if p.Accept("(") {
+			p.Refuse(t.Pos, "DEFAULT(column) is not supported")
 		}
-		return &ast.Default{Pos: t.pos}
+		return &ast.Default{Pos: t.Pos}
 	case "match":
 		if opens {
-			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "MATCH … AGAINST is not supported: tables have no full-text indexes").At(t.pos).
+			p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "MATCH … AGAINST is not supported: tables have no full-text indexes").At(t.Pos).
 				WithHint("Use LIKE or REGEXP_LIKE."))
 		}
 	}
-	if f, ok := special[t.text]; ok && opens {
-		p.i++
+	if f, ok := special[t.Text]; ok && opens {
+		p.At++
 		return f(p, t)
 	}
-	switch t.text {
+	switch t.Text {
 	case "current_timestamp", "now", "localtime", "localtimestamp", "current_date", "curdate", "current_time",
 		"curtime", "utc_date", "utc_time", "utc_timestamp", "current_user":
-		if opens || t.text != "now" && t.text != "curdate" && t.text != "curtime" {
-			p.i++
-			c := p.call(t.pos, t.text)
-			if p.accept("(") && !p.accept(")") {
+		if opens || t.Text != "now" && t.Text != "curdate" && t.Text != "curtime" {
+			p.At++
+			c := p.call(t.Pos, t.Text)
+			if p.Accept("(") && !p.Accept(")") {
 				c.Args = []ast.Arg{{Expr: p.expr()}}
-				p.expect(")")
+				p.Expect(")")
 			}
 			return c
 		}
 	}
-	if strings.HasPrefix(t.text, "_") && (str || p.peek(1).kind == tokHex) {
+	if strings.HasPrefix(t.Text, "_") && (str || p.Peek(1).Kind == token.Hex) {
 		if e := p.introduced(t); e != nil {
 			return e
 		}
@@ -570,29 +579,29 @@ func (p *parser) word(t token) ast.Expr {
 }
 
 // introduced parses _charset'…'.
-func (p *parser) introduced(t token) ast.Expr {
-	switch t.text {
+func (p *parser) introduced(t token.Token) ast.Expr {
+	switch t.Text {
 	case "_utf8mb4", "_utf8", "_utf8mb3", "_latin1", "_ascii", "_binary", "_ucs2", "_utf16", "_utf32":
 	default:
 		return nil
 	}
-	p.i++
-	n := p.next()
-	l := &ast.Lit{Kind: 's', Text: n.value, Pos: t.pos}
-	switch t.text {
+	p.At++
+	n := p.Take()
+	l := &ast.Lit{Kind: 's', Text: n.Value, Pos: t.Pos}
+	switch t.Text {
 	case "_binary":
 		l.Kind = 'h'
 	case "_latin1":
-		if n.kind == tokHex {
+		if n.Kind == token.Hex {
 			// One byte a character.
-			r := make([]rune, len(n.value))
-			for i := 0; i < len(n.value); i++ {
-				r[i] = rune(n.value[i])
+			r := make([]rune, len(n.Value))
+			for i := 0; i < len(n.Value); i++ {
+				r[i] = rune(n.Value[i])
 			}
 			l.Text = string(r)
 		}
 	case "_ucs2", "_utf16", "_utf32":
-		p.refuse(t.pos, "character set %s is not supported: text is UTF-8", t.text[1:])
+		p.Refuse(t.Pos, "character set %s is not supported: text is UTF-8", t.Text[1:])
 	}
 	return l
 }
@@ -600,29 +609,29 @@ func (p *parser) introduced(t token) ast.Expr {
 func (p *parser) caseExpr() ast.Expr {
 	p.enter()
 	defer p.leave()
-	c := &ast.Case{Pos: p.pos()}
-	p.expect("case")
-	if !p.ahead("when") {
+	c := &ast.Case{Pos: p.Pos()}
+	p.Expect("case")
+	if !p.Ahead("when") {
 		c.Operand = p.expr()
 	}
 	b := p.branches()
-	for p.accept("when") {
+	for p.Accept("when") {
 		p.perhaps += min(len(c.Whens), 1) // later conditions are tested only if the first fails
 		w := ast.When{Cond: p.expr()}
 		p.perhaps -= min(len(c.Whens), 1)
-		p.expect("then")
+		p.Expect("then")
 		w.Then = p.expr()
 		b.next()
 		c.Whens = append(c.Whens, w)
 	}
 	if len(c.Whens) == 0 {
-		p.syntaxError()
+		p.SyntaxError()
 	}
-	if p.accept("else") {
+	if p.Accept("else") {
 		c.Else = p.expr()
 	}
 	b.next()
-	p.expect("end")
+	p.Expect("end")
 	b.end(func(values []ast.Expr) ast.Expr {
 		x := &ast.Case{Operand: c.Operand, Pos: c.Pos}
 		for i, w := range c.Whens {
@@ -635,20 +644,20 @@ func (p *parser) caseExpr() ast.Expr {
 }
 
 // callable are reserved words that are functions' names.
-var callable = wordSet(`if left right insert replace repeat mod char values database schema user rank
+var callable = token.Set(`if left right insert replace repeat mod char values database schema user rank
 	dense_rank row_number cume_dist percent_rank ntile lag lead first_value last_value nth_value interval
 	truncate convert format position substring year month day hour minute second week date time timestamp
 	grouping password ascii`)
 
 // nameOrCall parses a column or a function call.
 func (p *parser) nameOrCall() ast.Expr {
-	t := p.peek(0)
-	if p.peek(1).punct("(") && (t.isName() || t.kind == tokWord && callable[t.text]) {
-		p.i++
-		return p.function(ast.Name{Parts: []string{strings.ToLower(t.value)}, Pos: t.pos})
+	t := p.Peek(0)
+	if p.Peek(1).Punct("(") && (t.IsName() || t.Kind == token.Word && callable[t.Text]) {
+		p.At++
+		return p.function(ast.Name{Parts: []string{strings.ToLower(t.Value)}, Pos: t.Pos})
 	}
-	n := p.dotted()
-	if p.ahead("(") && len(n.Parts) > 1 {
+	n := p.Dotted()
+	if p.Ahead("(") && len(n.Parts) > 1 {
 		return p.function(n)
 	}
 	return &ast.Ident{Name: n}
@@ -659,20 +668,20 @@ func (p *parser) function(n ast.Name) ast.Expr {
 	p.enter()
 	defer p.leave()
 	c := &ast.Call{Name: n, Pos: n.Pos}
-	p.expect("(")
+	p.Expect("(")
 	var b *branches // of IF
 	switch {
-	case p.accept("*"):
+	case p.Accept("*"):
 		c.Star = true
-	case p.ahead(")"):
+	case p.Ahead(")"):
 	default:
-		if p.acceptAny("distinct", "distinctrow") {
+		if p.AcceptAny("distinct", "distinctrow") {
 			c.Distinct = true
 		} else {
-			p.accept("all")
+			p.Accept("all")
 		}
 		lazy := len(n.Parts) == 1 && n.Parts[0] == "ifnull"
-		p.list(func() {
+		p.List(func() {
 			if lazy && len(c.Args) == 1 {
 				p.perhaps++
 				defer func() { p.perhaps-- }()
@@ -684,9 +693,9 @@ func (p *parser) function(n ast.Name) ast.Expr {
 				defer b.next()
 			}
 			var a ast.Arg
-			if p.peek(1).op("=>") && (p.peek(0).kind == tokWord || p.peek(0).kind == tokQuoted) {
-				a.Name = p.ident()
-				p.i++
+			if p.Peek(1).Op("=>") && (p.Peek(0).Kind == token.Word || p.Peek(0).Kind == token.Quoted) {
+				a.Name = p.Ident()
+				p.At++
 			}
 			a.Expr = p.expr()
 			c.Args = append(c.Args, a)
@@ -697,27 +706,27 @@ func (p *parser) function(n ast.Name) ast.Expr {
 			return &ast.Call{Name: n, Args: []ast.Arg{c.Args[0], {Expr: values[0]}, {Expr: values[1]}}, Pos: n.Pos}
 		})
 	}
-	p.expect(")")
+	p.Expect(")")
 	p.over(c)
 	return c
 }
 
 // over parses the OVER clause, with the IGNORE NULLS that may stand before it.
 func (p *parser) over(c *ast.Call) {
-	if p.accept("from", "first") {
-	} else if p.ahead("from", "last") {
-		p.refuse(p.pos(), "FROM LAST is not supported")
+	if p.Accept("from", "first") {
+	} else if p.Ahead("from", "last") {
+		p.Refuse(p.Pos(), "FROM LAST is not supported")
 	}
-	if p.accept("respect", "nulls") {
-	} else if p.accept("ignore", "nulls") {
+	if p.Accept("respect", "nulls") {
+	} else if p.Accept("ignore", "nulls") {
 		c.IgnoreNulls = true
 	}
-	if !p.accept("over") {
+	if !p.Accept("over") {
 		return
 	}
-	if !p.ahead("(") {
-		pos := p.pos()
-		c.Over = &ast.WindowDef{Name: p.name(), Pos: pos}
+	if !p.Ahead("(") {
+		pos := p.Pos()
+		c.Over = &ast.WindowDef{Name: p.Name(), Pos: pos}
 		return
 	}
 	w := p.windowSpec()

@@ -6,20 +6,15 @@ import (
 
 // merge parses MERGE INTO t USING s ON c WHEN … THEN ….
 func (p *parser) merge(with *ast.With) ast.Stmt {
-	m := &ast.Merge{With: with, Pos: p.pos()}
-	p.expect("merge", "into")
-	m.Table = ast.TableName{Name: p.dotted()}
+	m := &ast.Merge{With: with, Pos: p.Pos()}
+	p.Expect("merge", "into")
+	m.Table = p.Table()
 	m.Table.Alias = p.alias()
-	p.expect("using")
+	p.Expect("using")
 	m.Source = p.mergeSource()
-	p.expect("on")
+	p.Expect("on")
 	m.On = p.expr()
-	if !p.ahead("when") {
-		p.syntaxError()
-	}
-	for p.ahead("when") {
-		m.Arms = append(m.Arms, p.mergeArm())
-	}
+	m.Arms = p.MergeArms()
 	m.Returning = p.returning()
 	return m
 }
@@ -38,65 +33,24 @@ func (p *parser) mergeSource() ast.TableExpr {
 			continue
 		}
 		if !p.joinCondition(j) {
-			p.syntaxError()
+			p.SyntaxError()
 		}
 		left = j
 	}
 }
 
-func (p *parser) mergeArm() ast.MergeArm {
-	arm := ast.MergeArm{Match: 'm', Pos: p.pos()}
-	p.expect("when")
-	if p.accept("not") {
-		arm.Match = 't'
-		p.expect("matched")
-		if p.accept("by") {
-			if p.accept("source") {
-				arm.Match = 's'
-			} else {
-				p.expect("target")
-			}
-		}
-	} else {
-		p.expect("matched")
-	}
-	if p.accept("and") {
-		arm.Cond = p.expr()
-	}
-	p.expect("then")
-	switch {
-	case p.accept("do", "nothing"):
-		arm.Action = "nothing"
-	case arm.Match != 't' && p.accept("delete"):
-		arm.Action = "delete"
-	case arm.Match != 't' && p.accept("update"):
-		arm.Action = "update"
-		p.expect("set")
-		if arm.Star = p.accept("*"); !arm.Star {
-			arm.Set = p.assignments()
-		}
-	case arm.Match == 't' && p.accept("insert"):
-		arm.Action = "insert"
-		p.mergeInsert(&arm)
-	default:
-		p.syntaxError()
-	}
-	return arm
-}
+func (p *parser) MergeSet() []ast.SetItem { return p.assignments() }
 
-func (p *parser) mergeInsert(arm *ast.MergeArm) {
-	if arm.Star = p.accept("*"); arm.Star {
-		return
+func (p *parser) MergeInsert(arm *ast.MergeArm) {
+	if p.Ahead("(") {
+		p.Parens(func() { p.List(func() { arm.Columns = append(arm.Columns, p.Dotted()) }) })
 	}
-	if p.ahead("(") {
-		p.parens(func() { p.list(func() { arm.Columns = append(arm.Columns, p.dotted()) }) })
-	}
-	if p.accept("default", "values") {
+	if p.Accept("default", "values") {
 		arm.Default = true
 		return
 	}
-	if !p.acceptAny("values", "value") {
-		p.syntaxError()
+	if !p.AcceptAny("values", "value") {
+		p.SyntaxError()
 	}
 	arm.Values = p.exprs()
 }

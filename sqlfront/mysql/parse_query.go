@@ -6,13 +6,14 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // query parses [WITH …] body [ORDER BY …] [LIMIT …] [FOR UPDATE …].
 func (p *parser) query() *ast.Query {
 	p.enter()
 	defer p.leave()
-	pos := p.pos()
+	pos := p.Pos()
 	with := p.with()
 	q := p.setOps(0)
 	if q.With != nil && with != nil || p.closed(q) && (with != nil || p.tailAhead()) {
@@ -32,7 +33,7 @@ func (p *parser) closed(q *ast.Query) bool {
 	return q.OrderBy != nil || q.Limit != nil || q.Offset != nil || q.With != nil
 }
 
-func (p *parser) tailAhead() bool { return p.peek(0).is("order", "limit") }
+func (p *parser) tailAhead() bool { return p.Peek(0).Is("order", "limit") }
 
 // wrapped makes SELECT * FROM (q).
 func wrapped(q *ast.Query) *ast.Select {
@@ -41,17 +42,17 @@ func wrapped(q *ast.Query) *ast.Select {
 }
 
 func (p *parser) with() *ast.With {
-	if !p.accept("with") {
+	if !p.Accept("with") {
 		return nil
 	}
-	w := &ast.With{Recursive: p.accept("recursive")}
-	p.list(func() {
-		c := ast.CTE{Pos: p.pos(), Name: p.name()}
-		if p.ahead("(") {
-			c.Columns = p.names()
+	w := &ast.With{Recursive: p.Accept("recursive")}
+	p.List(func() {
+		c := ast.CTE{Pos: p.Pos(), Name: p.Name()}
+		if p.Ahead("(") {
+			c.Columns = p.Names()
 		}
-		p.expect("as")
-		p.parens(func() { c.Query = p.query() })
+		p.Expect("as")
+		p.Parens(func() { c.Query = p.query() })
 		w.CTEs = append(w.CTEs, c)
 	})
 	return w
@@ -67,16 +68,16 @@ func (p *parser) setOps(level int) *ast.Query {
 	}
 	q := operand()
 	for {
-		t := p.peek(0)
-		if level == 0 && !t.is("union", "except") || level == 1 && !t.is("intersect") {
+		t := p.Peek(0)
+		if level == 0 && !t.Is("union", "except") || level == 1 && !t.Is("intersect") {
 			return q
 		}
-		p.i++
-		op := &ast.SetOp{Op: t.text, Left: q, Pos: t.pos}
-		if p.accept("all") {
+		p.At++
+		op := &ast.SetOp{Op: t.Text, Left: q, Pos: t.Pos}
+		if p.Accept("all") {
 			op.All = true
 		} else {
-			p.accept("distinct")
+			p.Accept("distinct")
 		}
 		op.Right = operand()
 		q = &ast.Query{Body: op, Pos: q.Pos}
@@ -87,48 +88,48 @@ func (p *parser) setOps(level int) *ast.Query {
 func (p *parser) queryTerm() *ast.Query {
 	p.enter()
 	defer p.leave()
-	pos := p.pos()
+	pos := p.Pos()
 	switch {
-	case p.accept("("):
+	case p.Accept("("):
 		q := p.query()
-		p.expect(")")
+		p.Expect(")")
 		return q
-	case p.ahead("select"):
+	case p.Ahead("select"):
 		return &ast.Query{Body: p.selectBody(), Pos: pos}
-	case p.accept("values"):
+	case p.Accept("values"):
 		v := &ast.Values{Pos: pos}
-		p.list(func() {
-			p.expect("row")
+		p.List(func() {
+			p.Expect("row")
 			v.Rows = append(v.Rows, p.exprs())
 		})
 		return &ast.Query{Body: v, Pos: pos}
-	case p.accept("table"):
-		t := &ast.TableName{Name: p.dotted()}
+	case p.Accept("table"):
+		t := &ast.TableName{Name: p.Dotted()}
 		return &ast.Query{Body: &ast.Select{Items: []ast.Item{{Expr: &ast.Star{Pos: pos}, Pos: pos}},
 			From: []ast.TableExpr{t}, Pos: pos}, Pos: pos}
 	}
-	p.syntaxError()
+	p.SyntaxError()
 	return nil
 }
 
 // tail parses ORDER BY, LIMIT and locking clauses.
 func (p *parser) tail(q *ast.Query) {
-	if p.accept("order", "by") {
+	if p.Accept("order", "by") {
 		q.OrderBy = p.orderList()
-		if p.ahead("with", "rollup") {
-			p.refuse(p.pos(), "ORDER BY … WITH ROLLUP is not supported: write WITH ROLLUP behind GROUP BY")
+		if p.Ahead("with", "rollup") {
+			p.Refuse(p.Pos(), "ORDER BY … WITH ROLLUP is not supported: write WITH ROLLUP behind GROUP BY")
 		}
 	}
 	p.limit(q)
-	if p.ahead("procedure") {
-		p.syntaxError()
+	if p.Ahead("procedure") {
+		p.SyntaxError()
 	}
 	p.into()
 	for {
 		switch {
-		case p.accept("for", "update"):
+		case p.Accept("for", "update"):
 			q.Locking = "update"
-		case p.accept("for", "share"), p.accept("lock", "in", "share", "mode"):
+		case p.Accept("for", "share"), p.Accept("lock", "in", "share", "mode"):
 			if q.Locking == "" {
 				q.Locking = "share"
 			}
@@ -136,69 +137,78 @@ func (p *parser) tail(q *ast.Query) {
 			p.into()
 			return
 		}
-		if p.accept("of") {
-			p.list(func() { p.dotted() })
+		if p.Accept("of") {
+			p.List(func() { p.Dotted() })
 		}
-		_ = p.accept("nowait") || p.accept("skip", "locked")
+		_ = p.Accept("nowait") || p.Accept("skip", "locked")
 	}
 }
 
 // into refuses SELECT … INTO.
 func (p *parser) into() {
-	if t := p.peek(0); t.is("into") {
-		if p.peek(1).is("outfile", "dumpfile") {
-			p.failAt(t.pos, sqlerr.InsufficientPrivilege, "SELECT … INTO %s is not allowed: queries do not write the server's files", strings.ToUpper(p.peek(1).text))
+	if t := p.Peek(0); t.Is("into") {
+		if p.Peek(1).Is("outfile", "dumpfile") {
+			p.FailAt(t.Pos, sqlerr.InsufficientPrivilege, "SELECT … INTO %s is not allowed: queries do not write the server's files", strings.ToUpper(p.Peek(1).Text))
 		}
-		p.refuse(t.pos, "SELECT … INTO variables is not supported")
+		p.Refuse(t.Pos, "SELECT … INTO variables is not supported")
 	}
 }
 
 func (p *parser) limit(q *ast.Query) {
-	if !p.accept("limit") {
+	if !p.Accept("limit") {
 		return
 	}
 	q.Limit = p.limitValue()
 	switch {
-	case p.accept(","):
+	case p.Accept(","):
 		q.Offset, q.Limit = q.Limit, p.limitValue()
-	case p.accept("offset"):
+	case p.Accept("offset"):
 		q.Offset = p.limitValue()
 	}
 }
 
 func (p *parser) limitValue() ast.Expr {
-	t := p.peek(0)
-	if t.kind == tokNumber {
-		if strings.ContainsAny(t.text, ".eE") {
-			p.syntaxError()
+	t := p.Peek(0)
+	if t.Kind == token.Number {
+		if strings.ContainsAny(t.Text, ".eE") {
+			p.SyntaxError()
 		}
-		p.i++
-		if l := strings.TrimLeft(t.text, "0"); len(l) > 19 || len(l) == 19 && l > "9223372036854775807" {
+		p.At++
+		if l := strings.TrimLeft(t.Text, "0"); len(l) > 19 || len(l) == 19 && l > "9223372036854775807" {
 			// LIMIT 18446744073709551615 is MySQL's way to say all.
-			return &ast.Lit{Kind: 'i', Text: itoa(math.MaxInt64), Pos: t.pos}
+			return &ast.Lit{Kind: 'i', Text: itoa(math.MaxInt64), Pos: t.Pos}
 		}
 		return number(t)
 	}
-	if t.kind == tokParam {
+	if t.Kind == token.Param {
 		return p.primary()
 	}
-	p.syntaxError()
+	p.SyntaxError()
 	return nil
+}
+
+// Order parses an ORDER BY list, which among other clauses stands in parentheses.
+func (p *parser) Order(ends ...string) (out []ast.Order) {
+	if len(ends) == 0 {
+		return p.orderList()
+	}
+	p.Parens(func() { out = p.orderList() })
+	return out
 }
 
 func (p *parser) orderList() []ast.Order {
 	var out []ast.Order
-	p.list(func() {
-		o := ast.Order{Pos: p.pos(), Expr: p.expr()}
-		if p.accept("desc") {
+	p.List(func() {
+		o := ast.Order{Pos: p.Pos(), Expr: p.expr()}
+		if p.Accept("desc") {
 			o.Desc = true
 		} else {
-			p.accept("asc")
+			p.Accept("asc")
 		}
-		if p.accept("nulls", "first") {
+		if p.Accept("nulls", "first") {
 			yes := true
 			o.NullsFirst = &yes
-		} else if p.accept("nulls", "last") {
+		} else if p.Accept("nulls", "last") {
 			no := false
 			o.NullsFirst = &no
 		}
@@ -208,42 +218,42 @@ func (p *parser) orderList() []ast.Order {
 }
 
 func (p *parser) selectBody() *ast.Select {
-	s := &ast.Select{Pos: p.pos()}
-	p.expect("select")
+	s := &ast.Select{Pos: p.Pos()}
+	p.Expect("select")
 	for {
 		switch {
-		case p.acceptAny("distinct", "distinctrow"):
+		case p.AcceptAny("distinct", "distinctrow"):
 			s.Distinct = true
 			continue
-		case p.acceptAny("all", "high_priority", "straight_join", "sql_small_result", "sql_big_result",
+		case p.AcceptAny("all", "high_priority", "straight_join", "sql_small_result", "sql_big_result",
 			"sql_buffer_result", "sql_no_cache", "sql_cache", "sql_calc_found_rows"):
 			continue
 		}
 		break
 	}
 	p.beginList()
-	p.list(func() { s.Items = append(s.Items, p.item()) })
+	p.List(func() { s.Items = append(s.Items, p.item()) })
 	p.endList()
 	defer func() { p.endSelect(s.From != nil) }()
 	p.into()
-	if p.accept("from") {
-		if !p.accept("dual") {
+	if p.Accept("from") {
+		if !p.Accept("dual") {
 			s.From = p.tables()
 		}
 	}
-	if p.accept("where") {
+	if p.Accept("where") {
 		s.Where = p.expr()
 	}
-	if p.accept("group", "by") {
+	if p.Accept("group", "by") {
 		s.GroupBy = p.groupBy()
 	}
-	if p.accept("having") {
+	if p.Accept("having") {
 		s.Having = p.expr()
 	}
-	if p.accept("window") {
-		p.list(func() {
-			w := ast.NamedWindow{Name: p.name()}
-			p.expect("as")
+	if p.Accept("window") {
+		p.List(func() {
+			w := ast.NamedWindow{Name: p.Name()}
+			p.Expect("as")
 			w.Def = p.windowSpec()
 			s.Windows = append(s.Windows, w)
 		})
@@ -253,30 +263,30 @@ func (p *parser) selectBody() *ast.Select {
 
 // item parses a select list's entry. Without an alias a column is called as it is written.
 func (p *parser) item() ast.Item {
-	it := ast.Item{Pos: p.pos()}
-	if t := p.peek(0); t.op("*") {
-		p.i++
-		it.Expr = &ast.Star{Pos: t.pos}
+	it := ast.Item{Pos: p.Pos()}
+	if t := p.Peek(0); t.Op("*") {
+		p.At++
+		it.Expr = &ast.Star{Pos: t.Pos}
 		return it
 	}
 	if q := p.qualifiedStar(); q != nil {
 		it.Expr = q
 		return it
 	}
-	start := p.i
+	start := p.At
 	it.Expr = p.expr()
-	end := p.lastEnd()
-	switch t := p.peek(0); {
-	case p.accept("as"):
-		if p.peek(0).kind == tokString {
-			it.Alias = p.next().value
+	end := p.LastEnd()
+	switch t := p.Peek(0); {
+	case p.Accept("as"):
+		if p.Peek(0).Kind == token.String {
+			it.Alias = p.Take().Value
 		} else {
-			it.Alias = p.ident()
+			it.Alias = p.Ident()
 		}
-	case t.kind == tokString:
-		it.Alias = p.next().value
-	case t.isName() && !t.is("system_time", "system_version"):
-		it.Alias = p.ident()
+	case t.Kind == token.String:
+		it.Alias = p.Take().Value
+	case t.IsName() && !t.Is("system_time", "system_version"):
+		it.Alias = p.Ident()
 	default:
 		it.Alias = p.itemName(it.Expr, start, end)
 	}
@@ -290,8 +300,8 @@ func (p *parser) itemName(e ast.Expr, start, end int) string {
 	case *ast.Ident:
 		return "" // its own
 	case *ast.Lit:
-		if e.Kind == 's' && p.toks[start].kind == tokString {
-			return strings.TrimLeft(p.toks[start].value, " \t\r\n")
+		if e.Kind == 's' && p.Toks[start].Kind == token.String {
+			return strings.TrimLeft(p.Toks[start].Value, " \t\r\n")
 		}
 		if e.Kind == '0' {
 			return "NULL"
@@ -300,101 +310,101 @@ func (p *parser) itemName(e ast.Expr, start, end int) string {
 			return strings.ToUpper(e.Text)
 		}
 	}
-	return p.text[p.toks[start].pos:end]
+	return p.Text[p.Toks[start].Pos:end]
 }
 
 // qualifiedStar parses t.* and db.t.*.
 func (p *parser) qualifiedStar() ast.Expr {
 	k := 0
-	for (p.peek(k).isName() || k > 0 && p.peek(k).kind == tokWord) && p.peek(k+1).punct(".") {
+	for (p.Peek(k).IsName() || k > 0 && p.Peek(k).Kind == token.Word) && p.Peek(k+1).Punct(".") {
 		k += 2
 	}
-	if k == 0 || !p.peek(k).op("*") {
+	if k == 0 || !p.Peek(k).Op("*") {
 		return nil
 	}
-	s := &ast.Star{Pos: p.pos()}
+	s := &ast.Star{Pos: p.Pos()}
 	for ; k > 0; k -= 2 {
-		s.Qualifier = append(s.Qualifier, p.ident())
-		p.expect(".")
+		s.Qualifier = append(s.Qualifier, p.Ident())
+		p.Expect(".")
 	}
-	p.i++
+	p.At++
 	return s
 }
 
 func (p *parser) groupBy() []ast.GroupItem {
-	if p.peek(0).is("rollup", "cube") && p.peek(1).punct("(") {
-		k := p.next()
-		g := ast.GroupItem{Kind: k.text[0], Pos: k.pos, Exprs: p.exprs()}
+	if p.Peek(0).Is("rollup", "cube") && p.Peek(1).Punct("(") {
+		k := p.Take()
+		g := ast.GroupItem{Kind: k.Text[0], Pos: k.Pos, Exprs: p.exprs()}
 		return []ast.GroupItem{g}
 	}
 	var items []ast.GroupItem
-	pos := p.pos()
-	p.list(func() {
-		at := p.pos()
+	pos := p.Pos()
+	p.List(func() {
+		at := p.Pos()
 		e := p.expr()
-		_ = p.accept("asc") || p.accept("desc")
+		_ = p.Accept("asc") || p.Accept("desc")
 		items = append(items, ast.GroupItem{Kind: 'e', Exprs: []ast.Expr{e}, Pos: at})
 	})
-	if p.accept("with", "rollup") {
+	if p.Accept("with", "rollup") {
 		return []ast.GroupItem{{Kind: 'r', Sets: items, Pos: pos}}
 	}
 	return items
 }
 
 func (p *parser) windowSpec() ast.WindowDef {
-	w := ast.WindowDef{Inline: true, Pos: p.pos()}
-	p.expect("(")
-	if p.peek(0).isName() && !p.peek(0).is("partition", "range", "rows", "groups") {
-		w.Name = p.ident()
+	w := ast.WindowDef{Inline: true, Pos: p.Pos()}
+	p.Expect("(")
+	if p.Peek(0).IsName() && !p.Peek(0).Is("partition", "range", "rows", "groups") {
+		w.Name = p.Ident()
 	}
-	if p.accept("partition", "by") {
-		p.list(func() { w.Partition = append(w.Partition, p.expr()) })
+	if p.Accept("partition", "by") {
+		p.List(func() { w.Partition = append(w.Partition, p.expr()) })
 	}
-	if p.accept("order", "by") {
+	if p.Accept("order", "by") {
 		w.Order = p.orderList()
 	}
-	if t := p.peek(0); t.is("rows", "range", "groups") {
-		p.i++
-		w.Frame = &ast.Frame{Mode: map[string]byte{"rows": 'r', "range": 'a', "groups": 'g'}[t.text]}
-		if p.accept("between") {
+	if t := p.Peek(0); t.Is("rows", "range", "groups") {
+		p.At++
+		w.Frame = &ast.Frame{Mode: map[string]byte{"rows": 'r', "range": 'a', "groups": 'g'}[t.Text]}
+		if p.Accept("between") {
 			w.Frame.Start = p.bound()
-			p.expect("and")
+			p.Expect("and")
 			w.Frame.End = p.bound()
 		} else {
 			w.Frame.Start, w.Frame.End = p.bound(), ast.Bound{Kind: 'c'}
 		}
-		if p.ahead("exclude") {
-			p.syntaxError()
+		if p.Ahead("exclude") {
+			p.SyntaxError()
 		}
 	}
-	p.expect(")")
+	p.Expect(")")
 	return w
 }
 
 func (p *parser) bound() ast.Bound {
 	switch {
-	case p.accept("unbounded", "preceding"):
+	case p.Accept("unbounded", "preceding"):
 		return ast.Bound{Kind: 'P'}
-	case p.accept("unbounded", "following"):
+	case p.Accept("unbounded", "following"):
 		return ast.Bound{Kind: 'F'}
-	case p.accept("current", "row"):
+	case p.Accept("current", "row"):
 		return ast.Bound{Kind: 'c'}
 	}
 	var b ast.Bound
-	if p.peek(0).is("interval") {
-		pos := p.pos()
+	if p.Peek(0).Is("interval") {
+		pos := p.Pos()
 		n, unit := p.interval()
 		b.Offset = p.call(pos, "interval", n, unit)
 	} else {
 		b.Offset = p.expr()
 	}
 	switch {
-	case p.accept("preceding"):
+	case p.Accept("preceding"):
 		b.Kind = 'p'
-	case p.accept("following"):
+	case p.Accept("following"):
 		b.Kind = 'f'
 	default:
-		p.syntaxError()
+		p.SyntaxError()
 	}
 	return b
 }

@@ -5,18 +5,19 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // statement parses the statement from the next token to the end.
 func (p *parser) statement() ast.Stmt {
-	t := p.peek(0)
+	t := p.Peek(0)
 	if p.queryAhead() && !p.writeBehindWith() {
 		return &ast.QueryStmt{Query: p.query()}
 	}
-	if t.kind != tokWord {
-		p.syntaxError()
+	if t.Kind != token.Word {
+		p.SyntaxError()
 	}
-	switch t.text {
+	switch t.Text {
 	case "with":
 		return p.withWrite()
 	case "explain", "describe", "desc":
@@ -32,11 +33,14 @@ func (p *parser) statement() ast.Stmt {
 	case "merge":
 		return p.merge(nil)
 	case "call":
-		return p.callProcedure()
+		return p.Call()
 	case "vacuum":
-		return p.vacuum()
+		p.At++
+		return p.Vacuum(t.Pos)
 	case "optimize":
-		return p.optimize()
+		p.At++
+		_ = p.Accept("no_write_to_binlog") || p.Accept("local")
+		return p.Optimize(t.Pos)
 	case "analyze":
 		return p.analyze()
 	case "begin", "start", "commit", "rollback", "savepoint", "release":
@@ -50,25 +54,25 @@ func (p *parser) statement() ast.Stmt {
 	case "truncate":
 		return p.truncate()
 	}
-	p.syntaxError()
+	p.SyntaxError()
 	return nil
 }
 
 // writeBehindWith tells WITH … UPDATE|DELETE from WITH … SELECT.
 func (p *parser) writeBehindWith() bool {
-	if !p.ahead("with") {
+	if !p.Ahead("with") {
 		return false
 	}
 	depth := 0
-	for k := 1; p.i+k < len(p.toks); k++ {
-		switch t := p.peek(k); {
-		case t.punct("("):
+	for k := 1; p.At+k < len(p.Toks); k++ {
+		switch t := p.Peek(k); {
+		case t.Punct("("):
 			depth++
-		case t.punct(")"):
+		case t.Punct(")"):
 			depth--
-		case depth == 0 && t.is("select", "values", "table"):
+		case depth == 0 && t.Is("select", "values", "table"):
 			return false
-		case depth == 0 && t.is("update", "delete", "insert", "merge"):
+		case depth == 0 && t.Is("update", "delete", "insert", "merge"):
 			return true
 		}
 	}
@@ -78,36 +82,36 @@ func (p *parser) writeBehindWith() bool {
 func (p *parser) withWrite() ast.Stmt {
 	w := p.with()
 	switch {
-	case p.ahead("update"):
+	case p.Ahead("update"):
 		return p.update(w)
-	case p.ahead("delete"):
+	case p.Ahead("delete"):
 		return p.delete(w)
-	case p.ahead("insert"):
+	case p.Ahead("insert"):
 		return p.insert(w)
-	case p.ahead("merge"):
+	case p.Ahead("merge"):
 		return p.merge(w)
 	}
-	p.syntaxError()
+	p.SyntaxError()
 	return nil
 }
 
 // explain parses EXPLAIN [ANALYZE] [FORMAT = x] statement.
 func (p *parser) explain() ast.Stmt {
-	e := &ast.Explain{Pos: p.pos(), Format: "text", Options: map[string]string{}}
-	p.i++
-	if p.accept("analyze") {
+	e := &ast.Explain{Pos: p.Pos(), Format: "text", Options: map[string]string{}}
+	p.At++
+	if p.Accept("analyze") {
 		e.Analyze = true
 	}
-	_ = p.accept("extended") || p.accept("partitions")
-	if p.accept("format") {
-		p.expect("=")
+	_ = p.Accept("extended") || p.Accept("partitions")
+	if p.Accept("format") {
+		p.Expect("=")
 		f := p.stringOrName()
 		switch strings.ToLower(f) {
 		case "json":
 			e.Format = "json"
 		case "tree", "traditional", "text":
 		default:
-			p.failAt(e.Pos, sqlerr.InvalidParameterValue, "Unknown EXPLAIN format name: '%s'", f)
+			p.FailAt(e.Pos, sqlerr.InvalidParameterValue, "Unknown EXPLAIN format name: '%s'", f)
 		}
 	}
 	e.Stmt = p.statement()
@@ -116,83 +120,84 @@ func (p *parser) explain() ast.Stmt {
 
 // analyze parses ANALYZE TABLE t, …: the statistics are in the tables' own metadata.
 func (p *parser) analyze() ast.Stmt {
-	n := &ast.Noop{Tag: "ANALYZE", Pos: p.pos()}
-	p.expect("analyze")
-	_ = p.accept("no_write_to_binlog") || p.accept("local")
-	p.expect("table")
-	p.list(func() { p.dotted() })
+	n := &ast.Noop{Tag: "ANALYZE", Pos: p.Pos()}
+	p.Expect("analyze")
+	_ = p.Accept("no_write_to_binlog") || p.Accept("local")
+	p.Expect("table")
+	p.List(func() { p.Dotted() })
 	return n
 }
 
 // renameTable parses RENAME TABLE a TO b.
 func (p *parser) renameTable() ast.Stmt {
-	pos := p.pos()
-	p.expect("rename", "table")
-	t := ast.TableName{Name: p.dotted()}
-	p.expect("to")
-	n := p.dotted()
-	if p.ahead(",") {
-		p.refuse(p.pos(), "RENAME TABLE of several tables is not supported: they would not be renamed at once")
+	pos := p.Pos()
+	p.Expect("rename", "table")
+	t := &ast.AlterTable{Name: p.Table(), Pos: pos}
+	p.Expect("to")
+	n := p.Dotted()
+	if p.Ahead(",") {
+		p.Refuse(p.Pos(), "RENAME TABLE of several tables is not supported: they would not be renamed at once")
 	}
-	return alterOne(t, pos, ast.AlterAction{Op: "rename", Column: n, NewName: n.Parts[len(n.Parts)-1], Pos: pos})
+	t.Actions = []ast.AlterAction{{Op: "rename", Column: n, NewName: n.Parts[len(n.Parts)-1], Pos: pos}}
+	return t
 }
 
 func (p *parser) transaction() ast.Stmt {
-	if p.ahead("rollback", "table") {
-		return p.rollbackTable()
+	if p.Ahead("rollback", "table") {
+		return p.RollbackTable()
 	}
-	t := &ast.Transaction{Pos: p.pos()}
+	t := &ast.Transaction{Pos: p.Pos()}
 	switch {
-	case p.accept("begin"):
-		p.accept("work")
+	case p.Accept("begin"):
+		p.Accept("work")
 		t.Op = "begin"
-	case p.accept("start", "transaction"):
+	case p.Accept("start", "transaction"):
 		t.Op, t.Start = "begin", true
 		yes, no := true, false
-		for !p.atEnd() {
+		for !p.AtEnd() {
 			switch {
-			case p.accept("read", "only"):
+			case p.Accept("read", "only"):
 				t.ReadOnly = &yes
-			case p.accept("read", "write"):
+			case p.Accept("read", "write"):
 				t.ReadOnly = &no
-			case p.accept("with", "consistent", "snapshot"):
+			case p.Accept("with", "consistent", "snapshot"):
 				t.Isolation = "repeatable read"
 			default:
-				p.syntaxError()
+				p.SyntaxError()
 			}
-			if !p.accept(",") {
+			if !p.Accept(",") {
 				break
 			}
 		}
-	case p.accept("commit"):
+	case p.Accept("commit"):
 		t.Op = "commit"
 		p.chain(t)
-	case p.accept("rollback"):
+	case p.Accept("rollback"):
 		t.Op = "rollback"
-		p.accept("work")
-		if p.accept("to") {
-			p.accept("savepoint")
-			t.Op, t.Name = "rollback to", p.name()
+		p.Accept("work")
+		if p.Accept("to") {
+			p.Accept("savepoint")
+			t.Op, t.Name = "rollback to", p.Name()
 			break
 		}
 		p.chain(t)
-	case p.accept("savepoint"):
-		t.Op, t.Name = "savepoint", p.name()
-	case p.accept("release", "savepoint"):
-		t.Op, t.Name = "release", p.name()
+	case p.Accept("savepoint"):
+		t.Op, t.Name = "savepoint", p.Name()
+	case p.Accept("release", "savepoint"):
+		t.Op, t.Name = "release", p.Name()
 	default:
-		p.syntaxError()
+		p.SyntaxError()
 	}
 	return t
 }
 
 // chain parses [WORK] [AND [NO] CHAIN] [[NO] RELEASE].
 func (p *parser) chain(t *ast.Transaction) {
-	p.accept("work")
+	p.Accept("work")
 	switch {
-	case p.accept("and", "chain"):
+	case p.Accept("and", "chain"):
 		t.Chain = true
-	case p.accept("and", "no", "chain"):
+	case p.Accept("and", "no", "chain"):
 	}
-	_ = p.accept("no", "release") || p.accept("release")
+	_ = p.Accept("no", "release") || p.Accept("release")
 }

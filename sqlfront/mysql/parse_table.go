@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 func itoa(i int64) string { return strconv.FormatInt(i, 10) }
@@ -11,7 +12,7 @@ func itoa(i int64) string { return strconv.FormatInt(i, 10) }
 // tables parses a FROM clause.
 func (p *parser) tables() []ast.TableExpr {
 	var out []ast.TableExpr
-	p.list(func() { out = append(out, p.joined()) })
+	p.List(func() { out = append(out, p.joined()) })
 	return out
 }
 
@@ -40,14 +41,14 @@ func (p *parser) joined() ast.TableExpr {
 		default:
 			// a LEFT JOIN b JOIN c ON x ON y: the conditions close the joins from the inside.
 			j.Right = p.factor()
-			for !p.ahead("on") && !p.ahead("using") {
+			for !p.Ahead("on") && !p.Ahead("using") {
 				in := p.joinWord()
 				if in == nil {
-					p.syntaxError()
+					p.SyntaxError()
 				}
 				in.Left, in.Right = j.Right, p.factor()
 				if !p.joinCondition(in) {
-					p.syntaxError()
+					p.SyntaxError()
 				}
 				j.Right = in
 			}
@@ -59,30 +60,30 @@ func (p *parser) joined() ast.TableExpr {
 
 // joinWord parses the words of a join.
 func (p *parser) joinWord() *ast.JoinTable {
-	j := &ast.JoinTable{Pos: p.pos(), Kind: "inner"}
+	j := &ast.JoinTable{Pos: p.Pos(), Kind: "inner"}
 	switch {
-	case p.accept("join"), p.accept("inner", "join"), p.accept("straight_join"):
-	case p.accept("cross", "join"):
+	case p.Accept("join"), p.Accept("inner", "join"), p.Accept("straight_join"):
+	case p.Accept("cross", "join"):
 		j.Kind = "cross"
-	case p.accept("left", "join"), p.accept("left", "outer", "join"):
+	case p.Accept("left", "join"), p.Accept("left", "outer", "join"):
 		j.Kind = "left"
-	case p.accept("right", "join"), p.accept("right", "outer", "join"):
+	case p.Accept("right", "join"), p.Accept("right", "outer", "join"):
 		j.Kind = "right"
-	case p.accept("full", "join"), p.accept("full", "outer", "join"):
+	case p.Accept("full", "join"), p.Accept("full", "outer", "join"):
 		j.Kind = "full"
-	case p.accept("natural"):
+	case p.Accept("natural"):
 		j.Natural = true
 		switch {
-		case p.accept("left"):
+		case p.Accept("left"):
 			j.Kind = "left"
-			p.accept("outer")
-		case p.accept("right"):
+			p.Accept("outer")
+		case p.Accept("right"):
 			j.Kind = "right"
-			p.accept("outer")
+			p.Accept("outer")
 		default:
-			p.accept("inner")
+			p.Accept("inner")
 		}
-		p.expect("join")
+		p.Expect("join")
 	default:
 		return nil
 	}
@@ -91,11 +92,11 @@ func (p *parser) joinWord() *ast.JoinTable {
 
 func (p *parser) joinCondition(j *ast.JoinTable) bool {
 	switch {
-	case p.accept("on"):
+	case p.Accept("on"):
 		j.On = p.expr()
-	case p.ahead("using"):
-		p.i++
-		j.Using = p.names()
+	case p.Ahead("using"):
+		p.At++
+		j.Using = p.Names()
 	default:
 		return false
 	}
@@ -106,29 +107,29 @@ func (p *parser) joinCondition(j *ast.JoinTable) bool {
 func (p *parser) factor() ast.TableExpr {
 	p.enter()
 	defer p.leave()
-	pos := p.pos()
+	pos := p.Pos()
 	switch {
-	case p.accept("lateral"):
+	case p.Accept("lateral"):
 		t := p.derived()
 		t.Lateral = true
 		return t
-	case p.ahead("json_table", "("):
+	case p.Ahead("json_table", "("):
 		return p.jsonTable()
-	case p.ahead("("):
+	case p.Ahead("("):
 		if p.subqueryAhead() {
 			return p.derived()
 		}
-		p.expect("(")
+		p.Expect("(")
 		list := p.tables()
-		p.expect(")")
+		p.Expect(")")
 		t := list[0]
 		for _, r := range list[1:] {
 			t = &ast.JoinTable{Kind: "cross", Left: t, Right: r, Pos: pos}
 		}
 		return t
 	}
-	n := p.dotted()
-	if p.ahead("(") {
+	n := p.Dotted()
+	if p.Ahead("(") {
 		// A function that returns rows: generate_series(1, 10), iceberg('path').
 		if c, ok := p.function(n).(*ast.Call); ok {
 			f := &ast.FuncTable{Calls: []*ast.Call{c}, Pos: n.Pos}
@@ -137,8 +138,8 @@ func (p *parser) factor() ast.TableExpr {
 		}
 	}
 	t := &ast.TableName{Name: n}
-	if p.ahead("partition", "(") {
-		p.refuse(p.pos(), "PARTITION (…) is not supported: write a condition, which prunes partitions")
+	if p.Ahead("partition", "(") {
+		p.Refuse(p.Pos(), "PARTITION (…) is not supported: write a condition, which prunes partitions")
 	}
 	t.AsOf = p.asOf()
 	t.Alias = p.alias()
@@ -150,10 +151,10 @@ func (p *parser) factor() ast.TableExpr {
 }
 
 func (p *parser) derived() *ast.SubqueryTable {
-	t := &ast.SubqueryTable{Pos: p.pos()}
-	p.expect("(")
+	t := &ast.SubqueryTable{Pos: p.Pos()}
+	p.Expect("(")
 	t.Query = p.query()
-	p.expect(")")
+	p.Expect(")")
 	t.AsOf = p.asOf()
 	t.Alias = p.alias()
 	if t.AsOf == nil {
@@ -165,45 +166,45 @@ func (p *parser) derived() *ast.SubqueryTable {
 // alias parses [AS] name [(columns)].
 func (p *parser) alias() ast.Alias {
 	var a ast.Alias
-	switch t := p.peek(0); {
-	case p.ahead("as") && !p.peek(1).is("of"):
-		p.i++
-		if p.peek(0).kind == tokString {
-			a.Name = p.next().value
+	switch t := p.Peek(0); {
+	case p.Ahead("as") && !p.Peek(1).Is("of"):
+		p.At++
+		if p.Peek(0).Kind == token.String {
+			a.Name = p.Take().Value
 		} else {
-			a.Name = p.ident()
+			a.Name = p.Ident()
 		}
-	case t.isName() && !p.asOfAhead() && !t.is("use", "force", "ignore", "window", "set", "offset"):
-		a.Name = p.ident()
+	case t.IsName() && !p.asOfAhead() && !t.Is("use", "force", "ignore", "window", "set", "offset"):
+		a.Name = p.Ident()
 	default:
 		return a
 	}
-	if p.ahead("(") {
-		a.Columns = p.names()
+	if p.Ahead("(") {
+		a.Columns = p.Names()
 	}
 	return a
 }
 
 // indexHints passes USE|FORCE|IGNORE INDEX|KEY [FOR …] (…): there are no indexes to choose.
 func (p *parser) indexHints() {
-	for p.peek(0).is("use", "force", "ignore") && p.peek(1).is("index", "key") {
-		p.i += 2
-		if p.accept("for") {
-			_ = p.accept("join") || p.accept("order", "by") || p.accept("group", "by")
+	for p.Peek(0).Is("use", "force", "ignore") && p.Peek(1).Is("index", "key") {
+		p.At += 2
+		if p.Accept("for") {
+			_ = p.Accept("join") || p.Accept("order", "by") || p.Accept("group", "by")
 		}
-		p.expect("(")
-		for !p.accept(")") {
-			if p.atEnd() {
-				p.syntaxError()
+		p.Expect("(")
+		for !p.Accept(")") {
+			if p.AtEnd() {
+				p.SyntaxError()
 			}
-			p.i++
+			p.At++
 		}
-		p.accept(",")
+		p.Accept(",")
 	}
 }
 
 // jsonTable refuses JSON_TABLE by name.
 func (p *parser) jsonTable() ast.TableExpr {
-	p.refuse(p.pos(), "JSON_TABLE is not supported")
+	p.Refuse(p.Pos(), "JSON_TABLE is not supported")
 	return nil
 }

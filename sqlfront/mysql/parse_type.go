@@ -5,21 +5,22 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // castType parses CAST's target. Its names are MySQL's, with "mysql " before those whose meaning
 // differs from the type of that name in a table.
 func (p *parser) castType() ast.TypeName {
-	t := ast.TypeName{Pos: p.pos()}
-	w := p.next()
-	if w.kind != tokWord {
-		p.i--
-		p.syntaxError()
+	t := ast.TypeName{Pos: p.Pos()}
+	w := p.Take()
+	if w.Kind != token.Word {
+		p.At--
+		p.SyntaxError()
 	}
-	switch w.text {
+	switch w.Text {
 	case "signed", "unsigned":
-		t.Name = "mysql " + w.text
-		_ = p.accept("integer") || p.accept("int")
+		t.Name = "mysql " + w.Text
+		_ = p.Accept("integer") || p.Accept("int")
 	case "char", "character", "nchar", "varchar", "text":
 		t.Name = "mysql char"
 		t.Mods = p.mods()
@@ -34,7 +35,7 @@ func (p *parser) castType() ast.TypeName {
 			t.Mods = []int{10, 0}
 		}
 	case "double", "real":
-		p.accept("precision")
+		p.Accept("precision")
 		t.Name = "float8"
 	case "float":
 		t.Name = "float4"
@@ -48,32 +49,32 @@ func (p *parser) castType() ast.TypeName {
 		t.Name = "mysql time"
 		t.Mods = p.mods()
 	case "date", "json":
-		t.Name = "mysql " + w.text
+		t.Name = "mysql " + w.Text
 	case "year":
 		t.Name = "mysql year"
 	default:
-		p.i--
-		p.syntaxError()
+		p.At--
+		p.SyntaxError()
 	}
 	return t
 }
 
 // mods parses (n) or (n, m).
 func (p *parser) mods() []int {
-	if !p.accept("(") {
+	if !p.Accept("(") {
 		return nil
 	}
 	var out []int
-	p.list(func() {
-		t := p.next()
-		n, err := strconv.Atoi(t.text)
-		if t.kind != tokNumber || err != nil {
-			p.i--
-			p.syntaxError()
+	p.List(func() {
+		t := p.Take()
+		n, err := strconv.Atoi(t.Text)
+		if t.Kind != token.Number || err != nil {
+			p.At--
+			p.SyntaxError()
 		}
 		out = append(out, n)
 	})
-	p.expect(")")
+	p.Expect(")")
 	return out
 }
 
@@ -81,13 +82,13 @@ func (p *parser) mods() []int {
 func (p *parser) charset() {
 	for {
 		switch {
-		case p.accept("character", "set"), p.accept("charset"), p.accept("char", "set"):
-			p.accept("=")
+		case p.Accept("character", "set"), p.Accept("charset"), p.Accept("char", "set"):
+			p.Accept("=")
 			p.stringOrName()
-		case p.accept("collate"):
-			p.accept("=")
+		case p.Accept("collate"):
+			p.Accept("=")
 			p.stringOrName()
-		case p.accept("ascii"), p.accept("unicode"), p.accept("byte"):
+		case p.Accept("ascii"), p.Accept("unicode"), p.Accept("byte"):
 		default:
 			return
 		}
@@ -95,36 +96,38 @@ func (p *parser) charset() {
 }
 
 func (p *parser) stringOrName() string {
-	if p.peek(0).kind == tokString {
-		return p.str()
+	if p.Peek(0).Kind == token.String {
+		return p.Str()
 	}
-	return p.ident()
+	return p.Ident()
 }
 
-// columnType parses a column's type in CREATE and ALTER TABLE: MySQL's names become the Iceberg
+// Type parses a column's type in CREATE and ALTER TABLE: MySQL's names become the Iceberg
 // type that holds all their values, Iceberg's own and the nested ones stay.
-func (p *parser) columnType() ast.TypeName {
-	t := ast.TypeName{Pos: p.pos()}
-	w := p.next()
-	if w.kind != tokWord {
-		p.i--
-		p.syntaxError()
+func (p *parser) Type() ast.TypeName {
+	p.enter()
+	defer p.leave()
+	t := ast.TypeName{Pos: p.Pos()}
+	w := p.Take()
+	if w.Kind != token.Word {
+		p.At--
+		p.SyntaxError()
 	}
 	unsigned := func() bool {
 		u := false
 		for {
 			switch {
-			case p.accept("unsigned"):
+			case p.Accept("unsigned"):
 				u = true
-			case p.accept("zerofill"):
+			case p.Accept("zerofill"):
 				u = true
-			case p.accept("signed"):
+			case p.Accept("signed"):
 			default:
 				return u
 			}
 		}
 	}
-	switch w.text {
+	switch w.Text {
 	case "bool", "boolean":
 		t.Name = "bool"
 	case "tinyint", "int1":
@@ -150,9 +153,9 @@ func (p *parser) columnType() ast.TypeName {
 			t.Name, t.Mods = "numeric", []int{20, 0}
 		}
 	case "serial":
-		p.refuse(w.pos, "SERIAL is not supported: Iceberg tables have no AUTO_INCREMENT")
+		p.Refuse(w.Pos, "SERIAL is not supported: Iceberg tables have no AUTO_INCREMENT")
 	case "decimal", "dec", "numeric", "fixed":
-		if w.text == "fixed" && p.ahead("(") && p.peek(2).punct(")") {
+		if w.Text == "fixed" && p.Ahead("(") && p.Peek(2).Punct(")") {
 			t.Name, t.Mods = "fixed", p.mods()
 			break
 		}
@@ -168,7 +171,7 @@ func (p *parser) columnType() ast.TypeName {
 		}
 		unsigned()
 	case "double", "real", "float8":
-		p.accept("precision")
+		p.Accept("precision")
 		p.mods()
 		t.Name = "float8"
 		unsigned()
@@ -180,12 +183,12 @@ func (p *parser) columnType() ast.TypeName {
 		}
 	case "char", "character", "nchar", "varchar", "nvarchar", "varcharacter", "tinytext", "text", "mediumtext",
 		"longtext", "string", "json":
-		p.accept("varying")
+		p.Accept("varying")
 		p.mods()
 		t.Name = "text"
 		p.charset()
 	case "enum", "set":
-		p.parens(func() { p.list(func() { p.str() }) })
+		p.Parens(func() { p.List(func() { p.Str() }) })
 		t.Name = "text"
 		p.charset()
 	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bytea":
@@ -206,59 +209,14 @@ func (p *parser) columnType() ast.TypeName {
 		p.mods()
 		t.Name = "int4"
 	case "uuid", "timestamp_ns", "timestamptz_ns", "variant":
-		t.Name = w.text
+		t.Name = w.Text
 	case "struct", "row", "map", "array", "list":
-		t = p.nestedType(w)
+		p.At--
+		return p.NestedType()
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
-		p.refuse(w.pos, "type %s is not supported", w.value)
+		p.Refuse(w.Pos, "type %s is not supported", w.Value)
 	default:
-		p.failAt(w.pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", w.value)
-	}
-	return t
-}
-
-// nestedType parses struct<a: int, b: string>, map<k, v>, array<t> and the same with parentheses.
-func (p *parser) nestedType(w token) ast.TypeName {
-	p.enter()
-	defer p.leave()
-	t := ast.TypeName{Pos: w.pos, Name: w.text}
-	switch w.text {
-	case "row":
-		t.Name = "struct"
-	case "array":
-		t.Name = "list"
-	}
-	angle := !p.accept("(")
-	if angle {
-		p.expect("<")
-	}
-	p.list(func() {
-		var a ast.TypeArg
-		if t.Name == "struct" {
-			a.Name = p.ident()
-			p.accept(":")
-		}
-		a.Type = p.columnType()
-		if p.accept("not", "null") {
-			a.NotNull = true
-		}
-		if p.accept("comment") {
-			p.str()
-		}
-		t.Args = append(t.Args, a)
-	})
-	switch {
-	case !angle:
-		p.expect(")")
-	case p.peek(0).op(">>"):
-		// Of >> this type takes the first.
-		p.toks[p.i].text = ">"
-		p.toks[p.i].pos++
-	default:
-		p.expect(">")
-	}
-	if want := map[string]int{"map": 2, "list": 1}[t.Name]; want > 0 && len(t.Args) != want {
-		p.failAt(t.Pos, sqlerr.SyntaxError, "type %s takes %d type arguments, not %d", t.Name, want, len(t.Args))
+		p.FailAt(w.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", w.Value)
 	}
 	return t
 }

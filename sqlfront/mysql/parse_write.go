@@ -11,52 +11,52 @@ const mergeHint = "Write MERGE INTO t USING (SELECT …) AS s ON t.id = s.id WHE
 //
 //	INSERT [INTO | OVERWRITE [TABLE]] t [PARTITION (a = 1, b)] [(columns)] VALUES (…), … | query | SET a = 1
 func (p *parser) insert(with *ast.With) ast.Stmt {
-	s := &ast.Insert{With: with, Pos: p.pos()}
-	if p.peek(0).is("replace") {
-		p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "REPLACE is not supported: Iceberg tables have no unique keys to replace by").
+	s := &ast.Insert{With: with, Pos: p.Pos()}
+	if p.Peek(0).Is("replace") {
+		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "REPLACE is not supported: Iceberg tables have no unique keys to replace by").
 			At(s.Pos).WithHint(mergeHint))
 	}
-	p.expect("insert")
-	for p.acceptAny("low_priority", "delayed", "high_priority") {
+	p.Expect("insert")
+	for p.AcceptAny("low_priority", "delayed", "high_priority") {
 	}
-	if t := p.peek(0); t.is("ignore") {
-		p.refuse(t.pos, "INSERT IGNORE is not supported: rows that do not fit are an error")
+	if t := p.Peek(0); t.Is("ignore") {
+		p.Refuse(t.Pos, "INSERT IGNORE is not supported: rows that do not fit are an error")
 	}
-	if p.accept("overwrite") {
+	if p.Accept("overwrite") {
 		s.Overwrite = true
 	}
-	p.accept("into")
-	p.accept("table")
-	s.Table = ast.TableName{Name: p.dotted()}
-	if p.ahead("partition", "(") {
-		s.Partition = p.staticPartition()
+	p.Accept("into")
+	p.Accept("table")
+	s.Table = p.Table()
+	if p.Ahead("partition", "(") {
+		s.Partition = p.StaticPartition()
 	}
-	if p.ahead("(") && !p.subqueryAhead() {
-		p.expect("(")
-		if !p.ahead(")") {
-			p.list(func() { s.Columns = append(s.Columns, p.dotted()) })
+	if p.Ahead("(") && !p.subqueryAhead() {
+		p.Expect("(")
+		if !p.Ahead(")") {
+			p.List(func() { s.Columns = append(s.Columns, p.Dotted()) })
 		}
-		p.expect(")")
+		p.Expect(")")
 	}
 	switch {
-	case p.acceptAny("values", "value"):
+	case p.AcceptAny("values", "value"):
 		s.Query = p.insertValues(s)
-	case p.accept("set"):
+	case p.Accept("set"):
 		row := []ast.Expr{}
-		pos := p.pos()
-		p.list(func() {
-			s.Columns = append(s.Columns, p.dotted())
-			p.expect("=")
+		pos := p.Pos()
+		p.List(func() {
+			s.Columns = append(s.Columns, p.Dotted())
+			p.Expect("=")
 			row = append(row, p.expr())
 		})
 		s.Query = &ast.Query{Body: &ast.Values{Rows: [][]ast.Expr{row}, Pos: pos}, Pos: pos}
-	case p.accept("default", "values"):
+	case p.Accept("default", "values"):
 	default:
 		s.Query = p.query()
 	}
-	if t := p.peek(0); p.ahead("on", "duplicate", "key", "update") {
-		p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "ON DUPLICATE KEY UPDATE is not supported: Iceberg tables have no unique keys").
-			At(t.pos).WithHint(mergeHint))
+	if t := p.Peek(0); p.Ahead("on", "duplicate", "key", "update") {
+		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "ON DUPLICATE KEY UPDATE is not supported: Iceberg tables have no unique keys").
+			At(t.Pos).WithHint(mergeHint))
 	}
 	s.Returning = p.returning()
 	return s
@@ -64,10 +64,10 @@ func (p *parser) insert(with *ast.With) ast.Stmt {
 
 // insertValues parses (…), (…) or ROW(…), …. () VALUES () are the defaults.
 func (p *parser) insertValues(s *ast.Insert) *ast.Query {
-	v := &ast.Values{Pos: p.pos()}
-	p.list(func() {
-		p.accept("row")
-		if p.accept("(", ")") {
+	v := &ast.Values{Pos: p.Pos()}
+	p.List(func() {
+		p.Accept("row")
+		if p.Accept("(", ")") {
 			v.Rows = append(v.Rows, nil)
 			return
 		}
@@ -78,42 +78,27 @@ func (p *parser) insertValues(s *ast.Insert) *ast.Query {
 	}
 	for _, r := range v.Rows {
 		if r == nil {
-			p.failAt(v.Pos, sqlerr.SyntaxError, "an empty row of VALUES may only stand alone, without columns")
+			p.FailAt(v.Pos, sqlerr.SyntaxError, "an empty row of VALUES may only stand alone, without columns")
 		}
 	}
 	return &ast.Query{Body: v, Pos: v.Pos}
 }
 
-func (p *parser) staticPartition() []ast.SetItem {
-	var out []ast.SetItem
-	p.expect("partition", "(")
-	p.list(func() {
-		item := ast.SetItem{Column: p.dotted()}
-		item.Pos = item.Column.Pos
-		if p.accept("=") {
-			item.Value = p.expr()
-		}
-		out = append(out, item)
-	})
-	p.expect(")")
-	return out
-}
-
 func (p *parser) returning() []ast.Item {
-	if !p.accept("returning") {
+	if !p.Accept("returning") {
 		return nil
 	}
 	var out []ast.Item
-	p.list(func() { out = append(out, p.item()) })
+	p.List(func() { out = append(out, p.item()) })
 	return out
 }
 
 func (p *parser) assignments() []ast.SetItem {
 	var out []ast.SetItem
-	p.list(func() {
-		it := ast.SetItem{Column: p.dotted()}
+	p.List(func() {
+		it := ast.SetItem{Column: p.Dotted()}
 		it.Pos = it.Column.Pos
-		p.expect("=")
+		p.Expect("=")
 		it.Value = p.expr()
 		out = append(out, it)
 	})
@@ -122,17 +107,17 @@ func (p *parser) assignments() []ast.SetItem {
 
 // update parses UPDATE of one table, and of the first of several joined ones.
 func (p *parser) update(with *ast.With) ast.Stmt {
-	s := &ast.Update{With: with, Pos: p.pos()}
-	p.expect("update")
-	p.acceptAny("low_priority")
-	if t := p.peek(0); t.is("ignore") {
-		p.refuse(t.pos, "UPDATE IGNORE is not supported")
+	s := &ast.Update{With: with, Pos: p.Pos()}
+	p.Expect("update")
+	p.AcceptAny("low_priority")
+	if t := p.Peek(0); t.Is("ignore") {
+		p.Refuse(t.Pos, "UPDATE IGNORE is not supported")
 	}
 	tables := p.tables()
-	p.expect("set")
+	p.Expect("set")
 	s.Set = p.assignments()
 	p.refuseReadOfAssigned(s.Set)
-	if p.accept("where") {
+	if p.Accept("where") {
 		s.Where = p.expr()
 	}
 	p.noOrderLimit("UPDATE")
@@ -152,11 +137,11 @@ func (p *parser) joinedUpdate(s *ast.Update, tables []ast.TableExpr) {
 	name := ""
 	for _, it := range s.Set {
 		if len(it.Column.Parts) < 2 {
-			p.refuse(it.Pos, "an UPDATE of several tables must say whose column it sets: t.%s", it.Column.Parts[0])
+			p.Refuse(it.Pos, "an UPDATE of several tables must say whose column it sets: t.%s", it.Column.Parts[0])
 		}
 		n := it.Column.Parts[len(it.Column.Parts)-2]
 		if name != "" && n != name {
-			p.refuse(it.Pos, "an UPDATE can write one table only")
+			p.Refuse(it.Pos, "an UPDATE can write one table only")
 		}
 		name = n
 	}
@@ -175,7 +160,7 @@ func (p *parser) extract1(tables []ast.TableExpr, name string, pos int) (target 
 		case *ast.JoinTable:
 			if t.Natural || t.Using != nil || t.Kind != "inner" && t.Kind != "cross" {
 				if mentions(t, name) {
-					p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "a write over an outer, NATURAL or USING join is not supported").
+					p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "a write over an outer, NATURAL or USING join is not supported").
 						At(pos).WithHint("Write an inner join with ON, or MERGE."))
 				}
 				rest = append(rest, t)
@@ -200,7 +185,7 @@ func (p *parser) extract1(tables []ast.TableExpr, name string, pos int) (target 
 		flatten(t)
 	}
 	if target == nil {
-		p.failAt(pos, sqlerr.UndefinedTable, "Unknown table '%s' in MULTI UPDATE or DELETE", name)
+		p.FailAt(pos, sqlerr.UndefinedTable, "Unknown table '%s' in MULTI UPDATE or DELETE", name)
 	}
 	return target, rest, on
 }
@@ -240,51 +225,51 @@ func andOf(list ...ast.Expr) ast.Expr {
 
 // noOrderLimit refuses ORDER BY and LIMIT of a write: which rows it takes would hang on order.
 func (p *parser) noOrderLimit(verb string) {
-	if t := p.peek(0); t.is("order", "limit") {
-		p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "%s with ORDER BY or LIMIT is not supported", verb).At(t.pos).
+	if t := p.Peek(0); t.Is("order", "limit") {
+		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "%s with ORDER BY or LIMIT is not supported", verb).At(t.Pos).
 			WithHint("Name the rows by a condition."))
 	}
 }
 
 // delete parses DELETE FROM t [WHERE], DELETE t FROM t JOIN … and DELETE FROM t USING t JOIN ….
 func (p *parser) delete(with *ast.With) ast.Stmt {
-	s := &ast.Delete{With: with, Pos: p.pos()}
-	p.expect("delete")
-	for p.acceptAny("low_priority", "quick") {
+	s := &ast.Delete{With: with, Pos: p.Pos()}
+	p.Expect("delete")
+	for p.AcceptAny("low_priority", "quick") {
 	}
-	if t := p.peek(0); t.is("ignore") {
-		p.refuse(t.pos, "DELETE IGNORE is not supported")
+	if t := p.Peek(0); t.Is("ignore") {
+		p.Refuse(t.Pos, "DELETE IGNORE is not supported")
 	}
 	target := func() string {
-		n := p.dotted()
-		p.accept(".", "*")
-		if p.ahead(",") {
-			p.refuse(n.Pos, "a DELETE can write one table only")
+		n := p.Dotted()
+		p.Accept(".", "*")
+		if p.Ahead(",") {
+			p.Refuse(n.Pos, "a DELETE can write one table only")
 		}
 		return n.Parts[len(n.Parts)-1]
 	}
-	if !p.accept("from") {
+	if !p.Accept("from") {
 		name := target()
-		p.expect("from")
+		p.Expect("from")
 		p.joinedDelete(s, name, p.tables())
 	} else {
-		mark := p.i
-		name := p.dotted()
-		if p.accept(".", "*") || p.ahead("using") {
-			p.i = mark
+		mark := p.At
+		name := p.Dotted()
+		if p.Accept(".", "*") || p.Ahead("using") {
+			p.At = mark
 			_ = name
 			n := target()
-			p.expect("using")
+			p.Expect("using")
 			p.joinedDelete(s, n, p.tables())
 		} else {
 			s.Table = ast.TableName{Name: name}
 			s.Table.Alias = p.alias()
-			if p.ahead(",") {
-				p.refuse(s.Pos, "a DELETE can write one table only")
+			if p.Ahead(",") {
+				p.Refuse(s.Pos, "a DELETE can write one table only")
 			}
 		}
 	}
-	if p.accept("where") {
+	if p.Accept("where") {
 		w := p.expr()
 		s.Where = andOf(s.Where, w)
 	}
@@ -299,9 +284,9 @@ func (p *parser) joinedDelete(s *ast.Delete, name string, tables []ast.TableExpr
 }
 
 func (p *parser) truncate() ast.Stmt {
-	s := &ast.Truncate{Pos: p.pos()}
-	p.expect("truncate")
-	p.accept("table")
-	p.list(func() { s.Tables = append(s.Tables, ast.TableName{Name: p.dotted()}) })
+	s := &ast.Truncate{Pos: p.Pos()}
+	p.Expect("truncate")
+	p.Accept("table")
+	p.List(func() { s.Tables = append(s.Tables, p.Table()) })
 	return s
 }

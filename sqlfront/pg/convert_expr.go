@@ -25,7 +25,7 @@ func (c *conv) pos(location int32) int {
 }
 
 func (c *conv) refuse(pos int, format string, args ...any) {
-	c.p.failAt(pos, sqlerr.FeatureNotSupported, format, args...)
+	c.p.FailAt(pos, sqlerr.FeatureNotSupported, format, args...)
 }
 
 func (c *conv) exprs(in []*pgquery.Node) []ast.Expr {
@@ -200,7 +200,7 @@ func (c *conv) operator(n *pgquery.A_Expr) ast.Expr {
 	case pgquery.A_Expr_Kind_AEXPR_BETWEEN, pgquery.A_Expr_Kind_AEXPR_NOT_BETWEEN,
 		pgquery.A_Expr_Kind_AEXPR_BETWEEN_SYM, pgquery.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		if len(list) != 2 {
-			c.p.failAt(pos, sqlerr.SyntaxError, "BETWEEN needs two bounds")
+			c.p.FailAt(pos, sqlerr.SyntaxError, "BETWEEN needs two bounds")
 			return &ast.Lit{Kind: '0', Pos: pos}
 		}
 		return &ast.Between{X: c.expr(n.Lexpr), Lo: c.expr(list[0]), Hi: c.expr(list[1]), Pos: pos,

@@ -107,12 +107,12 @@ func (c *conv) copy(n *pgquery.CopyStmt) ast.Stmt {
 		s.Query = c.queryNode(n.Query)
 	}
 	if n.IsProgram {
-		c.p.failAt(c.from, sqlerr.InsufficientPrivilege, "COPY to or from an external program is not allowed")
+		c.p.FailAt(c.from, sqlerr.InsufficientPrivilege, "COPY to or from an external program is not allowed")
 	}
 	for _, o := range n.Options {
 		def := o.GetDefElem()
 		if _, twice := s.Options[def.GetDefname()]; twice {
-			c.p.failAt(c.pos(def.GetLocation()), sqlerr.SyntaxError, "conflicting or redundant options")
+			c.p.FailAt(c.pos(def.GetLocation()), sqlerr.SyntaxError, "conflicting or redundant options")
 		}
 		s.Options[def.GetDefname()] = c.optionValue(def.GetArg())
 	}

@@ -32,7 +32,7 @@ func (c *conv) typeName(n *pgquery.TypeName) ast.TypeName {
 	for _, m := range n.Typmods {
 		v, ok := intConstant(m)
 		if !ok {
-			c.p.failAt(t.Pos, sqlerr.InvalidParameterValue, "type modifiers must be simple constants or identifiers")
+			c.p.FailAt(t.Pos, sqlerr.InvalidParameterValue, "type modifiers must be simple constants or identifiers")
 			return t
 		}
 		t.Mods = append(t.Mods, v)

@@ -204,7 +204,7 @@ func (c *conv) comment(n *pgquery.CommentStmt) ast.Stmt {
 	}
 	s.Name = ast.Name{Parts: objectName(n.Object), Pos: c.from}
 	// The tree does not tell IS NULL from IS ''; the last token does.
-	if last := c.p.toks[len(c.p.toks)-1]; !last.is("null") {
+	if last := c.p.Toks[len(c.p.Toks)-1]; !last.Is("null") {
 		text := n.Comment
 		s.Text = &text
 	}
@@ -229,8 +229,8 @@ func (c *conv) view(n *pgquery.ViewStmt) ast.Stmt {
 	}
 	v.Query = c.queryNode(n.Query)
 	p := c.p
-	if as := p.upTo(p.stopAt("as")); as+1 < len(p.toks) {
-		v.SQL = p.text[p.tokenPos(as+1):]
+	if as := p.upTo(p.stopAt("as")); as+1 < len(p.Toks) {
+		v.SQL = p.Text[p.tokenPos(as+1):]
 	}
 	return v
 }
@@ -245,7 +245,7 @@ func (c *conv) drop(n *pgquery.DropStmt) ast.Stmt {
 	case pgquery.ObjectType_OBJECT_SCHEMA:
 		d.Kind = "schema"
 	default:
-		c.p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "DROP is supported for tables, views, schemas, branches and tags").At(c.from))
+		c.p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "DROP is supported for tables, views, schemas, branches and tags").At(c.from))
 		return d
 	}
 	for _, o := range n.Objects {

@@ -9,6 +9,7 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // grammar runs PostgreSQL's grammar over prefix + work[from:to] + suffix, where work is the
@@ -16,25 +17,20 @@ import (
 // error behind the part is one at the token that follows it in the statement: the part ended
 // too early.
 func (p *stmtParser) grammar(prefix string, from, to int, suffix string) (*pgquery.Node, *conv) {
-	if p.err != nil {
-		return nil, nil
-	}
 	part := string(p.work[from:to])
 	for {
 		text := prefix + part + suffix
 		res, err := pgquery.Parse(text)
 		if err == nil {
 			if len(res.Stmts) != 1 {
-				p.fail(p.unexpected(p.tokenAt(to)))
-				return nil, nil
+				p.Fail(p.unexpected(p.tokenAt(to)))
 			}
 			return res.Stmts[0].Stmt, &conv{p: p, shift: from - len(prefix), from: from, to: to}
 		}
 		var pe *parser.Error
 		if !errors.As(err, &pe) {
 			// The message decoder bounds recursion by itself.
-			p.fail(tooDeep(-1))
-			return nil, nil
+			p.Fail(tooDeep(-1))
 		}
 		pos := -1
 		if pe.Cursorpos > 0 {
@@ -46,8 +42,7 @@ func (p *stmtParser) grammar(prefix string, from, to int, suffix string) (*pgque
 				continue
 			}
 		}
-		p.fail(p.grammarError(pe.Message, pos, len(prefix), from, to))
-		return nil, nil
+		p.Fail(p.grammarError(pe.Message, pos, len(prefix), from, to))
 	}
 }
 
@@ -61,7 +56,7 @@ func byteOffset(s string, chars int) int {
 }
 
 // grammarError makes the user's error of libpg_query's, whose SQLSTATE is not handed over.
-func (p *stmtParser) grammarError(msg string, pos, prefix, from, to int) error {
+func (p *stmtParser) grammarError(msg string, pos, prefix, from, to int) *sqlerr.Error {
 	code := sqlerr.SyntaxError
 	switch {
 	case strings.Contains(msg, "not yet implemented"), strings.Contains(msg, "not implemented"),
@@ -84,21 +79,24 @@ func (p *stmtParser) grammarError(msg string, pos, prefix, from, to int) error {
 }
 
 // tokenAt gives the first token at or behind a position; past the end an empty one.
-func (p *stmtParser) tokenAt(pos int) token {
-	for _, t := range p.toks {
-		if t.pos >= pos {
+func (p *stmtParser) tokenAt(pos int) token.Token {
+	for _, t := range p.Toks {
+		if t.Pos >= pos {
 			return t
 		}
 	}
-	return token{kind: tokInvalid, pos: len(p.text), end: len(p.text)}
+	return token.Token{Pos: len(p.Text), End: len(p.Text)}
 }
 
 // unexpected is the syntax error at t.
-func (p *stmtParser) unexpected(t token) error {
-	if t.pos >= len(p.text) {
-		return p.hint(sqlerr.New(sqlerr.SyntaxError, "syntax error at end of input").At(len(p.text)))
+func (p *stmtParser) unexpected(t token.Token) *sqlerr.Error {
+	if t.Kind == token.Quoted && t.Value == "" {
+		return sqlerr.New(sqlerr.SyntaxError, "zero-length delimited identifier at or near \"\"\"\"").At(t.Pos)
 	}
-	return p.hint(sqlerr.New(sqlerr.SyntaxError, "syntax error at or near \"%s\"", p.text[t.pos:t.end]).At(t.pos))
+	if t.Pos >= len(p.Text) {
+		return p.hint(sqlerr.New(sqlerr.SyntaxError, "syntax error at end of input").At(len(p.Text)))
+	}
+	return p.hint(sqlerr.New(sqlerr.SyntaxError, "syntax error at or near \"%s\"", p.Text[t.Pos:t.End]).At(t.Pos))
 }
 
 // cutLongName replaces the dotted name at part[i:] that has more than PostgreSQL's three parts
@@ -109,12 +107,12 @@ func (p *stmtParser) cutLongName(part string, i, from int) (string, bool) {
 	end := i
 	for {
 		t, ok := l.next()
-		if !ok || t.kind != tokWord && t.kind != tokQuoted {
+		if !ok || t.Kind != token.Word && t.Kind != token.Quoted {
 			return "", false
 		}
-		parts = append(parts, t.text)
-		end = t.end
-		if t, ok = l.next(); !ok || !t.punct(".") {
+		parts = append(parts, t.Value)
+		end = t.End
+		if t, ok = l.next(); !ok || !t.Punct(".") {
 			break
 		}
 	}

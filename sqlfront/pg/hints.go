@@ -2,6 +2,7 @@ package pg
 
 import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // hints names the accepted spelling where a text looks like one that another system accepts.
@@ -33,7 +34,7 @@ var hints = []struct {
 }
 
 // hint adds the hint that fits a syntax error, if one does.
-func (p *stmtParser) hint(e *sqlerr.Error) error {
+func (p *stmtParser) hint(e *sqlerr.Error) *sqlerr.Error {
 	if e.Code != sqlerr.SyntaxError || e.Hint != "" {
 		return e
 	}
@@ -42,8 +43,8 @@ func (p *stmtParser) hint(e *sqlerr.Error) error {
 			return e.WithHint("%s", h.hint)
 		}
 	}
-	for i, t := range p.toks {
-		if t.kind == tokOp && t.text == "@" && t.pos <= e.Pos+1 && i > 0 && t.pos == p.toks[i-1].end && p.toks[i-1].isName() {
+	for i, t := range p.Toks {
+		if t.Kind == token.Op && t.Text == "@" && t.Pos <= e.Pos+1 && i > 0 && t.Pos == p.Toks[i-1].End && p.Toks[i-1].IsName() {
 			return e.WithHint(`A branch or tag is written in double quotes, "table@ref", or table.branch_ref.`)
 		}
 	}
@@ -51,11 +52,11 @@ func (p *stmtParser) hint(e *sqlerr.Error) error {
 }
 
 func (p *stmtParser) contains(words []string) bool {
-	for i := 0; i+len(words) <= len(p.toks); i++ {
+	for i := 0; i+len(words) <= len(p.Toks); i++ {
 		match := true
 		for k, w := range words {
-			t := p.toks[i+k]
-			if t.text != w || t.kind != tokWord && t.kind != tokOp {
+			t := p.Toks[i+k]
+			if t.Text != w || t.Kind != token.Word && t.Kind != token.Op {
 				match = false
 				break
 			}

@@ -3,49 +3,12 @@ package pg
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
-
-// kind is what a token is to us. libpg_query lexes again; we lex to split texts, to bound
-// nesting before C code recurses over it, and to find what PostgreSQL's grammar lacks.
-type kind uint8
-
-const (
-	tokWord    kind = iota // unquoted identifier or keyword; text is lower case
-	tokQuoted              // "identifier"; text is its value
-	tokString              // any string constant
-	tokNumber              // integer or decimal
-	tokParam               // $n
-	tokOp                  // operator
-	tokPunct               // ( ) [ ] , ; : . :: => ..
-	tokInvalid             // unterminated or unknown: the grammar will complain better than we can
-)
-
-type token struct {
-	kind     kind
-	text     string
-	pos, end int
-}
-
-func (t token) is(words ...string) bool {
-	if t.kind != tokWord {
-		return false
-	}
-	for _, w := range words {
-		if t.text == w {
-			return true
-		}
-	}
-	return false
-}
-
-func (t token) punct(s string) bool { return t.kind == tokPunct && t.text == s }
-
-// isName tells whether t can name something: a quoted identifier, or a word that PostgreSQL
-// does not reserve.
-func (t token) isName() bool { return t.kind == tokQuoted || t.kind == tokWord && !reserved[t.text] }
 
 // reserved lists PostgreSQL's fully reserved keywords, and those that may not name a table.
-var reserved = wordSet(`all analyse analyze and any array as asc asymmetric both case cast check
+var reserved = token.Set(`all analyse analyze and any array as asc asymmetric both case cast check
 	collate column constraint create current_catalog current_date current_role current_time
 	current_timestamp current_user default deferrable desc distinct do else end except false fetch
 	for foreign from grant group having in initially intersect into lateral leading limit localtime
@@ -54,14 +17,6 @@ var reserved = wordSet(`all analyse analyze and any array as asc asymmetric both
 	variadic when where window with authorization binary collation concurrently cross
 	current_schema freeze full ilike inner is isnull join left like natural notnull outer overlaps
 	right similar tablesample verbose`)
-
-func wordSet(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
 
 const opChars = "~!@#^&|`?+-*/%<>="
 
@@ -126,18 +81,17 @@ func blockCommentEnd(s string, i int) int {
 }
 
 // next gives the next token; ok is false at the end.
-func (l *lexer) next() (t token, ok bool) {
+func (l *lexer) next() (t token.Token, ok bool) {
 	l.skipSpace()
 	if l.i >= len(l.s) {
-		return token{pos: len(l.s), end: len(l.s)}, false
+		return token.Token{Pos: len(l.s), End: len(l.s)}, false
 	}
 	start := l.i
 	c := l.s[start]
-	done := func(k kind, end int, text string) (token, bool) {
+	raw := func(k token.Kind, end int) (token.Token, bool) {
 		l.i = end
-		return token{kind: k, text: text, pos: start, end: end}, true
+		return token.Token{Kind: k, Text: l.s[start:end], Pos: start, End: end}, true
 	}
-	raw := func(k kind, end int) (token, bool) { return done(k, end, l.s[start:end]) }
 	quoteAt := func(i int) bool { return i < len(l.s) && l.s[i] == '\'' }
 
 	switch {
@@ -154,7 +108,9 @@ func (l *lexer) next() (t token, ok bool) {
 		for end < len(l.s) && isIdentPart(l.s[end]) {
 			end++
 		}
-		return done(tokWord, end, lowerASCII(l.s[start:end]))
+		l.i = end
+		text := lowerASCII(l.s[start:end])
+		return token.Token{Kind: token.Word, Text: text, Value: text, Reserved: reserved[text], Pos: start, End: end}, true
 	case c == '"':
 		return l.quoted(start, start)
 	case c == '\'':
@@ -164,20 +120,20 @@ func (l *lexer) next() (t token, ok bool) {
 			for end < len(l.s) && isDigit(l.s[end]) {
 				end++
 			}
-			return raw(tokParam, end)
+			return raw(token.Param, end)
 		}
 		if end := dollarQuoteEnd(l.s, start); end > 0 {
-			return raw(tokString, end)
+			return raw(token.String, end)
 		}
-		return raw(tokInvalid, start+1)
+		return raw(token.Invalid, start+1)
 	case isDigit(c) || c == '.' && start+1 < len(l.s) && isDigit(l.s[start+1]):
-		return raw(tokNumber, numberEnd(l.s, start))
+		return raw(token.Number, numberEnd(l.s, start))
 	case strings.HasPrefix(l.s[start:], "::"), strings.HasPrefix(l.s[start:], ".."), strings.HasPrefix(l.s[start:], ":="):
-		return raw(tokPunct, start+2)
+		return raw(token.Punct, start+2)
 	case strings.IndexByte("()[],;:.", c) >= 0:
-		return raw(tokPunct, start+1)
+		return raw(token.Punct, start+1)
 	case strings.HasPrefix(l.s[start:], "/*"):
-		return raw(tokInvalid, len(l.s))
+		return raw(token.Invalid, len(l.s))
 	case strings.IndexByte(opChars, c) >= 0:
 		end := start
 		for end < len(l.s) && strings.IndexByte(opChars, l.s[end]) >= 0 &&
@@ -191,12 +147,12 @@ func (l *lexer) next() (t token, ok bool) {
 			}
 		}
 		if l.s[start:end] == "=>" {
-			return raw(tokPunct, end)
+			return raw(token.Punct, end)
 		}
-		return raw(tokOp, end)
+		return raw(token.Op, end)
 	}
 	_, n := utf8.DecodeRuneInString(l.s[start:])
-	return raw(tokInvalid, start+n)
+	return raw(token.Invalid, start+n)
 }
 
 func lowerASCII(s string) string {
@@ -215,12 +171,12 @@ func lowerASCII(s string) string {
 }
 
 // str reads a string constant whose quote is at open, with its continuations on later lines.
-func (l *lexer) str(start, open int, escapes bool) (token, bool) {
+func (l *lexer) str(start, open int, escapes bool) (token.Token, bool) {
 	i := open + 1
 	for {
 		if i >= len(l.s) {
 			l.i = len(l.s)
-			return token{kind: tokInvalid, text: l.s[start:], pos: start, end: l.i}, true
+			return token.Token{Kind: token.Invalid, Text: l.s[start:], Pos: start, End: l.i}, true
 		}
 		switch {
 		case escapes && l.s[i] == '\\':
@@ -236,7 +192,7 @@ func (l *lexer) str(start, open int, escapes bool) (token, bool) {
 				continue
 			}
 			l.i = i
-			return token{kind: tokString, text: l.s[start:i], pos: start, end: i}, true
+			return token.Token{Kind: token.String, Text: l.s[start:i], Pos: start, End: i}, true
 		}
 	}
 }
@@ -266,7 +222,7 @@ func stringContinues(s string, i int) int {
 	return 0
 }
 
-func (l *lexer) quoted(start, open int) (token, bool) {
+func (l *lexer) quoted(start, open int) (token.Token, bool) {
 	for i := open + 1; i < len(l.s); i++ {
 		if l.s[i] != '"' {
 			continue
@@ -276,11 +232,11 @@ func (l *lexer) quoted(start, open int) (token, bool) {
 			continue
 		}
 		l.i = i + 1
-		text := strings.ReplaceAll(l.s[open+1:i], `""`, `"`)
-		return token{kind: tokQuoted, text: text, pos: start, end: l.i}, true
+		name := strings.ReplaceAll(l.s[open+1:i], `""`, `"`)
+		return token.Token{Kind: token.Quoted, Value: name, Pos: start, End: l.i}, true
 	}
 	l.i = len(l.s)
-	return token{kind: tokInvalid, text: l.s[start:], pos: start, end: l.i}, true
+	return token.Token{Kind: token.Invalid, Text: l.s[start:], Pos: start, End: l.i}, true
 }
 
 // dollarQuoteEnd gives the end of a $tag$…$tag$ string at i, -1 if there is none.

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // maxText bounds a text. PostgreSQL's own limit is 1 GB; a syntax tree is many times its text.
@@ -15,7 +16,7 @@ const maxText = 64 << 20
 // depth is bounded before C sees the text, by counting tokens that may add a level.
 const maxDepth = 2400
 
-func tooDeep(pos int) error {
+func tooDeep(pos int) *sqlerr.Error {
 	return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(pos).
 		WithHint("The statement nests more than %d levels deep; write long chains as lists, for example IN (…) or VALUES.", maxDepth)
 }
@@ -50,32 +51,32 @@ type depthGauge struct {
 	paren bool     // the last token was "("
 }
 
-var chainWords = wordSet(`not is isnull notnull like ilike similar between in collate at any some
+var chainWords = token.Set(`not is isnull notnull like ilike similar between in collate at any some
 	all operator explain grouping rollup cube sets`)
 
-func (g *depthGauge) add(t token) bool {
-	if g.paren && t.is("select", "with", "values") {
+func (g *depthGauge) add(t token.Token) bool {
+	if g.paren && t.Is("select", "with", "values") {
 		// A query in parentheses nests four nodes, not one.
 		g.base += 3
 		g.depth = g.base
 	}
-	g.paren = t.punct("(")
+	g.paren = t.Punct("(")
 	switch {
-	case t.punct("("), t.punct("["), t.is("case"):
+	case t.Punct("("), t.Punct("["), t.Is("case"):
 		g.outer = append(g.outer, [2]int{g.base, g.depth + 1})
 		g.depth++
 		g.base = g.depth
-	case t.punct(")"), t.punct("]"), t.is("end"):
+	case t.Punct(")"), t.Punct("]"), t.Is("end"):
 		if n := len(g.outer) - 1; n >= 0 {
 			g.base, g.depth = g.outer[n][0], g.outer[n][1]
 			g.outer = g.outer[:n]
 		}
-	case t.punct(","), t.is("and", "or"):
+	case t.Punct(","), t.Is("and", "or"):
 		g.depth = g.base
-	case t.is("union", "intersect", "except", "join"):
+	case t.Is("union", "intersect", "except", "join"):
 		g.base++
 		g.depth = max(g.depth, g.base)
-	case t.kind == tokOp, t.punct("::"), t.punct("."), t.kind == tokWord && chainWords[t.text]:
+	case t.Kind == token.Op, t.Punct("::"), t.Punct("."), t.Kind == token.Word && chainWords[t.Text]:
 		g.depth++
 	}
 	return g.depth <= maxDepth
@@ -89,18 +90,18 @@ type statementBounds struct {
 }
 
 // add looks at the next token; end: it is a semicolon that ends a statement.
-func (s *statementBounds) add(t token) (end bool, err error) {
+func (s *statementBounds) add(t token.Token) (end bool, err error) {
 	switch {
-	case t.punct(";") && s.parens == 0:
+	case t.Punct(";") && s.parens == 0:
 		*s = statementBounds{}
 		return true, nil
-	case t.punct("("):
+	case t.Punct("("):
 		s.parens++
-	case t.punct(")") && s.parens > 0:
+	case t.Punct(")") && s.parens > 0:
 		s.parens--
 	}
 	if !s.gauge.add(t) {
-		return false, tooDeep(t.pos)
+		return false, tooDeep(t.Pos)
 	}
 	return false, nil
 }

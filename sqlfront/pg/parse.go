@@ -5,8 +5,8 @@
 // called through C) plus the lakehouse's: time travel, partitioned tables, branches and tags,
 // procedures, MERGE's stars (docs/sql.md). Clauses that PostgreSQL's grammar lacks are found by
 // token. Those inside queries are cut out (blanked, so that positions stay) and attached to the
-// tree by location; statements that it lacks are descended into by hand, with every expression
-// and query inside them given back to the grammar. The package refuses to know what names mean.
+// tree by location; statements that it lacks are descended into by hand (sqlfront/lakehouse), with
+// every expression and query inside them given back to the grammar. The package refuses to know what names mean.
 package pg
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // Parse parses every statement of sql. Positions within a statement count from its own Text;
@@ -48,20 +49,20 @@ func Parse(sql string) ([]ast.Parsed, error) {
 type statement struct {
 	text   string
 	offset int
-	toks   []token
+	toks   []token.Token
 }
 
 // split cuts sql at semicolons outside parentheses and bounds each statement's depth.
 func split(sql string) ([]statement, error) {
 	var out []statement
-	var toks []token
+	var toks []token.Token
 	var bounds statementBounds
 	flush := func() {
 		if len(toks) > 0 {
-			from, to := toks[0].pos, toks[len(toks)-1].end
+			from, to := toks[0].Pos, toks[len(toks)-1].End
 			for i := range toks {
-				toks[i].pos -= from
-				toks[i].end -= from
+				toks[i].Pos -= from
+				toks[i].End -= from
 			}
 			out = append(out, statement{text: sql[from:to], offset: from, toks: toks})
 		}
@@ -92,10 +93,9 @@ func parseStatement(s statement) (ast.Parsed, error) {
 	if err != nil {
 		return ast.Parsed{}, err
 	}
-	p := newParser(s)
-	stmt := p.statement()
-	if p.err != nil {
-		return ast.Parsed{}, p.err
+	stmt, err := token.Run(newParser(s).statement)
+	if err != nil {
+		return ast.Parsed{}, err
 	}
 	if prep, ok := stmt.(*ast.Prepare); ok {
 		prep.NumParams, n = n, 0
@@ -103,15 +103,15 @@ func parseStatement(s statement) (ast.Parsed, error) {
 	return ast.Parsed{Stmt: stmt, Text: s.text, Offset: s.offset, NumParams: n}, nil
 }
 
-func countParams(toks []token) (int, error) {
+func countParams(toks []token.Token) (int, error) {
 	most := 0
 	for _, t := range toks {
-		if t.kind != tokParam {
+		if t.Kind != token.Param {
 			continue
 		}
-		n, err := strconv.Atoi(t.text[1:])
+		n, err := strconv.Atoi(t.Text[1:])
 		if err != nil || n > 65535 {
-			return 0, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter %s", t.text).At(t.pos)
+			return 0, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter %s", t.Text).At(t.Pos)
 		}
 		most = max(most, n)
 	}

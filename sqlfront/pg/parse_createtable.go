@@ -9,32 +9,32 @@ import (
 
 // create parses CREATE TABLE, CREATE BRANCH and CREATE TAG; other CREATEs are the grammar's.
 func (p *stmtParser) create() (ast.Stmt, bool) {
-	save := p.i
-	pos := p.pos()
-	p.expect("create")
-	replace := p.accept("or", "replace")
-	if p.peek(0).is("branch", "tag") {
-		return p.createRef(pos, replace), true
+	save := p.At
+	pos := p.Pos()
+	p.Expect("create")
+	replace := p.Accept("or", "replace")
+	if p.Peek(0).Is("branch", "tag") {
+		return p.CreateRef(pos, replace), true
 	}
-	_ = p.accept("global") || p.accept("local")
-	temp := p.accept("temporary") || p.accept("temp")
-	_ = p.accept("unlogged") || p.accept("external")
-	if p.accept("table") {
+	_ = p.Accept("global") || p.Accept("local")
+	temp := p.Accept("temporary") || p.Accept("temp")
+	_ = p.Accept("unlogged") || p.Accept("external")
+	if p.Accept("table") {
 		return p.createTable(pos, replace, temp), true
 	}
-	p.i = save
+	p.At = save
 	return nil, false
 }
 
 func (p *stmtParser) createTable(pos int, replace, temp bool) ast.Stmt {
 	t := &ast.CreateTable{Pos: pos, Replace: replace, Temp: temp, Props: map[string]ast.Expr{}}
-	t.IfNotExists = p.accept("if", "not", "exists")
-	t.Name = p.table()
-	if p.peek(0).punct("(") {
+	t.IfNotExists = p.Accept("if", "not", "exists")
+	t.Name = p.Table()
+	if p.Peek(0).Punct("(") {
 		p.tableElements(t)
 	}
-	for p.err == nil && !p.atEnd() {
-		if p.accept("as") {
+	for !p.AtEnd() {
+		if p.Accept("as") {
 			p.createAs(t)
 			break
 		}
@@ -46,60 +46,38 @@ func (p *stmtParser) createTable(pos int, replace, temp bool) ast.Stmt {
 // tableClause parses one clause behind the columns, in any order.
 func (p *stmtParser) tableClause(t *ast.CreateTable) {
 	switch {
-	case p.accept("using"):
-		if f := p.peek(0); !p.accept("iceberg") {
-			p.failAt(f.pos, sqlerr.FeatureNotSupported, "tables are Iceberg tables: write USING iceberg or leave it out")
-		}
-	case p.accept("partitioned", "by"), p.accept("partition", "by"):
-		if r := p.peek(0); r.is("range", "list", "hash") && p.peek(1).punct("(") {
-			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "PARTITION BY %s is not supported", strings.ToUpper(r.text)).At(r.pos).
-				WithHint("Write PARTITIONED BY (month(ts), region, bucket(16, id), truncate(4, s))."))
-			return
-		}
-		t.PartitionBy = append(t.PartitionBy, p.exprList()...)
-	case p.accept("with"), p.accept("tblproperties"), p.accept("options"):
+	case p.TableClause(t):
+	case p.Accept("with"), p.Accept("tblproperties"), p.Accept("options"):
 		p.tableProps(t)
-	case p.accept("location"):
-		t.Location = p.str()
-	case p.accept("comment"):
-		p.accept("=")
-		s := p.str()
-		t.Comment = &s
-	case p.accept("sorted", "by"), p.accept("order", "by"):
-		t.SortedBy = p.orderTo(p.orderEnd())
-	case p.accept("like"):
-		like := p.table()
-		t.Like = &like
-	case p.accept("without", "oids"):
-	case p.accept("on", "commit"):
+	case p.Accept("without", "oids"):
+	case p.Accept("on", "commit"):
 		switch {
-		case p.accept("preserve", "rows"):
-		case p.accept("delete", "rows"):
+		case p.Accept("preserve", "rows"):
+		case p.Accept("delete", "rows"):
 			t.OnCommit = "delete rows"
-		case p.accept("drop"):
+		case p.Accept("drop"):
 			t.OnCommit = "drop"
 		default:
-			p.syntaxError()
+			p.SyntaxError()
 		}
-	case p.ahead("tablespace"), p.ahead("inherits"), p.ahead("clustered"), p.ahead("row", "format"), p.ahead("stored"):
-		p.failAt(p.pos(), sqlerr.FeatureNotSupported, "CREATE TABLE … %s is not supported", strings.ToUpper(p.peek(0).text))
+	case p.Ahead("tablespace"), p.Ahead("inherits"), p.Ahead("clustered"), p.Ahead("row", "format"), p.Ahead("stored"):
+		p.Refuse(p.Pos(), "CREATE TABLE … %s is not supported", strings.ToUpper(p.Peek(0).Text))
 	default:
-		p.syntaxError()
+		p.SyntaxError()
 	}
 }
 
 func (p *stmtParser) createAs(t *ast.CreateTable) {
 	p.cutTimeTravel()
-	if p.peek(0).is("execute") {
-		p.failAt(p.pos(), sqlerr.FeatureNotSupported, "CREATE TABLE AS EXECUTE is not supported")
-		return
+	if p.Peek(0).Is("execute") {
+		p.Refuse(p.Pos(), "CREATE TABLE AS EXECUTE is not supported")
 	}
-	end := len(p.toks)
+	end := len(p.Toks)
 	tail := func(words ...string) bool {
-		save := p.i
-		defer func() { p.i = save }()
-		p.i = end - len(words)
-		return p.i > save && p.ahead(words...)
+		save := p.At
+		defer func() { p.At = save }()
+		p.At = end - len(words)
+		return p.At > save && p.Ahead(words...)
 	}
 	if tail("with", "no", "data") {
 		t.WithNoData, end = true, end-3
@@ -107,46 +85,40 @@ func (p *stmtParser) createAs(t *ast.CreateTable) {
 		end -= 2
 	}
 	t.As = p.queryTo(end)
-	p.i = len(p.toks)
+	p.At = len(p.Toks)
 }
 
 // tableElements parses the parenthesised columns and constraints. With AS the columns may be
 // names only: then their Type has no Name.
 func (p *stmtParser) tableElements(t *ast.CreateTable) {
-	p.expect("(")
-	if p.accept(")") {
+	p.Expect("(")
+	if p.Accept(")") {
 		return
 	}
-	for p.err == nil {
-		p.tableElement(t)
-		if !p.accept(",") {
-			break
-		}
-	}
-	p.expect(")")
+	p.List(func() { p.tableElement(t) })
+	p.Expect(")")
 }
 
 func (p *stmtParser) tableElement(t *ast.CreateTable) {
-	start := p.pos()
-	if p.peek(0).is("constraint") {
-		p.i++
-		p.name()
+	start := p.Pos()
+	if p.Accept("constraint") {
+		p.Name()
 	}
 	switch {
-	case p.accept("primary", "key"):
+	case p.Accept("primary", "key"):
 		if len(t.PrimaryKey) > 0 {
-			p.failAt(start, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name.Parts[len(t.Name.Parts)-1])
+			p.FailAt(start, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name.Parts[len(t.Name.Parts)-1])
 		}
-		t.PrimaryKey = p.nameList()
-		p.accept("not", "enforced")
-	case p.accept("like"):
-		like := p.table()
+		t.PrimaryKey = p.Names()
+		p.Accept("not", "enforced")
+	case p.Accept("like"):
+		like := p.Table()
 		t.Like = &like
-		for p.accept("including") || p.accept("excluding") {
-			p.ident()
+		for p.Accept("including") || p.Accept("excluding") {
+			p.Ident()
 		}
-	case p.peek(0).is("unique", "check", "foreign", "exclude") && !p.peek(1).isName():
-		p.failAt(start, sqlerr.FeatureNotSupported, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.peek(0).text))
+	case p.Peek(0).Is("unique", "check", "foreign", "exclude") && !p.Peek(1).IsName():
+		p.Refuse(start, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
 	default:
 		c := p.columnDef()
 		if c.PrimaryKey {
@@ -158,96 +130,57 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 
 // columnDef parses name type constraints.
 func (p *stmtParser) columnDef() ast.ColumnDef {
-	c := ast.ColumnDef{Pos: p.pos()}
+	c := ast.ColumnDef{Pos: p.Pos()}
 	c.Name = p.columnName()
-	if p.err != nil || p.peek(0).punct(",") || p.peek(0).punct(")") {
+	if p.Peek(0).Punct(",") || p.Peek(0).Punct(")") {
 		return c
 	}
-	c.Type = p.typeSpec()
-	p.columnConstraints(&c)
+	c.Type = p.Type()
+	p.ColumnOptions(&c)
 	return c
 }
 
 // columnName takes a column's name; PostgreSQL allows there what is not fully reserved.
 func (p *stmtParser) columnName() string {
-	if t := p.peek(0); t.is("authorization", "binary", "concurrently", "cross", "freeze", "full", "inner", "left", "natural", "outer", "right", "verbose") {
-		p.syntaxError()
-		return ""
+	if t := p.Peek(0); t.Is("authorization", "binary", "concurrently", "cross", "freeze", "full", "inner", "left", "natural", "outer", "right", "verbose") {
+		p.SyntaxError()
 	}
-	return p.name()
+	return p.Name()
 }
 
-// columnConstraints parses what may follow a column's type, in any order.
-func (p *stmtParser) columnConstraints(c *ast.ColumnDef) {
-	stops := p.stopAt(",", "not", "null", "comment", "primary", "constraint", "check", "unique", "references", "generated", "first", "after", "collate")
-	for p.err == nil {
-		if p.accept("constraint") {
-			p.name()
+// ColumnOptions parses what may follow a column's type, in any order.
+func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
+	for {
+		if p.Accept("constraint") {
+			p.Name()
 		}
-		t := p.peek(0)
-		switch {
-		case p.accept("not", "null"):
-			c.NotNull = true
-		case p.accept("null"):
-		case p.accept("default"):
-			// DEFAULT NULL and DEFAULT NOT …: the first word belongs to the value.
-			c.Default = p.exprTo(p.scanTo(p.i+1, stops))
-		case p.accept("comment"):
-			c.Comment = p.str()
-		case p.accept("primary", "key"):
-			c.PrimaryKey, c.NotNull = true, true
-			p.accept("not", "enforced")
-		case t.is("check", "unique", "references", "generated", "collate"):
-			p.failAt(t.pos, sqlerr.FeatureNotSupported, "column constraint %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.text))
-		default:
-			return
-		}
-	}
-}
-
-// nameList parses (a, b, c).
-func (p *stmtParser) nameList() []string {
-	var out []string
-	p.expect("(")
-	for p.err == nil {
-		out = append(out, p.ident())
-		if !p.accept(",") {
+		if !p.ColumnOption(c) {
 			break
 		}
 	}
-	p.expect(")")
-	return out
-}
-
-// exprList parses (e, e, …).
-func (p *stmtParser) exprList() []ast.Expr {
-	var out []ast.Expr
-	p.expect("(")
-	for p.err == nil {
-		out = append(out, p.expr(","))
-		if !p.accept(",") {
-			break
-		}
+	if t := p.Peek(0); t.Is("check", "unique", "references", "generated", "collate") {
+		p.Refuse(t.Pos, "column constraint %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 	}
-	p.expect(")")
-	return out
 }
 
-// orderEnd is where an ORDER BY list ends among table clauses.
-func (p *stmtParser) orderEnd() int {
-	return p.upTo(p.stopAt("with", "tblproperties", "location", "comment", "as", "using", "partitioned", "partition"))
+// Default parses a default's value. DEFAULT NULL and DEFAULT NOT …: the first word belongs to it.
+func (p *stmtParser) Default() ast.Expr {
+	return p.exprTo(p.scanTo(p.At+1, p.stopAt(",", "not", "null", "comment", "primary", "constraint", "check", "unique",
+		"references", "generated", "first", "after", "collate")))
+}
+
+// Order parses an ORDER BY list that ends before one of the words.
+func (p *stmtParser) Order(ends ...string) []ast.Order {
+	return p.orderTo(p.upTo(p.stopAt(ends...)))
 }
 
 // orderTo parses the tokens up to index k as an ORDER BY list, with or without parentheses.
 func (p *stmtParser) orderTo(k int) []ast.Order {
-	from, to := p.pos(), p.tokenPos(k)
-	if p.peek(0).punct("(") && k > p.i+1 && p.toks[k-1].punct(")") && p.openingOf(k-1) == p.i {
-		from, to = p.tokenPos(p.i+1), p.tokenPos(k-1)
+	from, to := p.Pos(), p.tokenPos(k)
+	if p.Peek(0).Punct("(") && k > p.At+1 && p.Toks[k-1].Punct(")") && p.openingOf(k-1) == p.At {
+		from, to = p.tokenPos(p.At+1), p.tokenPos(k-1)
 	}
 	n, c := p.grammar("SELECT ORDER BY ", from, to, "")
-	if n == nil {
-		return nil
-	}
-	p.i = k
+	p.At = k
 	return c.orderBy(n.GetSelectStmt().GetSortClause())
 }

@@ -5,54 +5,48 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // explain parses EXPLAIN [ANALYZE] [VERBOSE] | (options) statement.
 func (p *stmtParser) explain() ast.Stmt {
-	e := &ast.Explain{Pos: p.pos(), Format: "text", Options: map[string]string{}}
-	p.expect("explain")
-	if p.peek(0).punct("(") && p.optionsAhead() {
-		p.i++
-		for p.err == nil {
-			p.explainOption(e)
-			if !p.accept(",") {
-				break
-			}
-		}
-		p.expect(")")
+	e := &ast.Explain{Pos: p.Pos(), Format: "text", Options: map[string]string{}}
+	p.Expect("explain")
+	if p.Peek(0).Punct("(") && p.optionsAhead() {
+		p.At++
+		p.List(func() { p.explainOption(e) })
+		p.Expect(")")
 	} else {
-		if p.accept("analyze") || p.accept("analyse") {
+		if p.Accept("analyze") || p.Accept("analyse") {
 			e.Analyze = true
 		}
-		if p.accept("verbose") {
+		if p.Accept("verbose") {
 			e.Verbose = true
 		}
 	}
-	if p.err == nil {
-		e.Stmt = p.statement()
-		p.i = len(p.toks)
-	}
+	e.Stmt = p.statement()
+	p.At = len(p.Toks)
 	return e
 }
 
 // optionsAhead tells EXPLAIN (ANALYZE) … from EXPLAIN (SELECT …).
 func (p *stmtParser) optionsAhead() bool {
-	return !p.peek(1).is("select", "with", "values", "table") && !p.peek(1).punct("(")
+	return !p.Peek(1).Is("select", "with", "values", "table") && !p.Peek(1).Punct("(")
 }
 
 func (p *stmtParser) explainOption(e *ast.Explain) {
-	pos := p.pos()
-	name := strings.ToLower(p.ident())
+	pos := p.Pos()
+	name := strings.ToLower(p.Ident())
 	if name == "analyse" {
 		name = "analyze"
 	}
 	value := ""
-	if !p.peek(0).punct(",") && !p.peek(0).punct(")") {
-		if p.peek(0).kind == tokString {
-			value = strings.ToLower(p.str())
+	if !p.Peek(0).Punct(",") && !p.Peek(0).Punct(")") {
+		if p.Peek(0).Kind == token.String {
+			value = strings.ToLower(p.Str())
 		} else {
-			value = strings.ToLower(p.peek(0).text)
-			p.i++
+			value = strings.ToLower(p.Peek(0).Text)
+			p.At++
 		}
 	}
 	on := func() bool {
@@ -62,7 +56,7 @@ func (p *stmtParser) explainOption(e *ast.Explain) {
 		case "false", "off", "0":
 			return false
 		}
-		p.failAt(pos, sqlerr.SyntaxError, "%s requires a Boolean value", name)
+		p.FailAt(pos, sqlerr.SyntaxError, "%s requires a Boolean value", name)
 		return false
 	}
 	switch name {
@@ -77,41 +71,33 @@ func (p *stmtParser) explainOption(e *ast.Explain) {
 		case "text", "json", "xml", "yaml":
 			e.Format = value
 		default:
-			p.failAt(pos, sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", value)
+			p.FailAt(pos, sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", value)
 		}
 	case "serialize":
 	default:
-		p.failAt(pos, sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", name)
+		p.FailAt(pos, sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", name)
 	}
 	e.Options[name] = value
 }
 
 // prepare parses PREPARE name [(types)] AS statement.
 func (p *stmtParser) prepare() ast.Stmt {
-	s := &ast.Prepare{Pos: p.pos()}
-	p.expect("prepare")
-	s.Name = p.name()
-	if p.accept("(") {
-		for p.err == nil {
-			s.Types = append(s.Types, p.typeTo(p.upTo(p.stopAt(","))))
-			if !p.accept(",") {
-				break
-			}
-		}
-		p.expect(")")
+	s := &ast.Prepare{Pos: p.Pos()}
+	p.Expect("prepare")
+	s.Name = p.Name()
+	if p.Ahead("(") {
+		p.Parens(func() {
+			p.List(func() { s.Types = append(s.Types, p.typeTo(p.upTo(p.stopAt(",")))) })
+		})
 	}
-	p.expect("as")
-	if p.err != nil {
-		return s
-	}
+	p.Expect("as")
 	switch p.verb() {
 	case "select", "insert", "update", "delete", "merge", "values", "table", "(":
 	default:
-		p.syntaxError()
-		return s
+		p.SyntaxError()
 	}
-	s.Text = p.text[p.pos():]
+	s.Text = p.Text[p.Pos():]
 	s.Stmt = p.statement()
-	p.i = len(p.toks)
+	p.At = len(p.Toks)
 	return s
 }

@@ -2,14 +2,14 @@ package pg
 
 import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
 // statement parses the statement from token p.i to the end. By hand what the grammar lacks;
 // EXPLAIN and PREPARE too, because what they hold may be such a statement.
 func (p *stmtParser) statement() ast.Stmt {
-	if p.atEnd() {
-		p.syntaxError()
-		return &ast.Empty{}
+	if p.AtEnd() {
+		p.SyntaxError()
 	}
 	if s, ok := p.byHand(); ok {
 		p.end()
@@ -17,9 +17,6 @@ func (p *stmtParser) statement() ast.Stmt {
 		return s
 	}
 	p.cutTimeTravel()
-	if p.err != nil {
-		return &ast.Empty{}
-	}
 	switch p.verb() {
 	case "insert":
 		return p.insert()
@@ -29,10 +26,7 @@ func (p *stmtParser) statement() ast.Stmt {
 		p.checkAttached()
 		return s
 	}
-	n, c := p.grammar("", p.pos(), len(p.text), "")
-	if n == nil {
-		return &ast.Empty{}
-	}
+	n, c := p.grammar("", p.Pos(), len(p.Text), "")
 	s := c.stmt(n)
 	p.checkAttached()
 	return s
@@ -41,17 +35,17 @@ func (p *stmtParser) statement() ast.Stmt {
 // byHand parses statements that are not queries and that the grammar does not take or takes
 // too narrowly.
 func (p *stmtParser) byHand() (ast.Stmt, bool) {
-	t := p.peek(0)
-	if t.kind != tokWord {
+	t := p.Peek(0)
+	if t.Kind != token.Word {
 		return nil, false
 	}
-	switch t.text {
+	switch t.Text {
 	case "explain", "describe", "desc":
-		if t.text == "explain" {
+		if t.Text == "explain" {
 			return p.explain(), true
 		}
 	case "prepare":
-		if !p.peek(1).is("transaction") {
+		if !p.Peek(1).Is("transaction") {
 			return p.prepare(), true
 		}
 	case "create":
@@ -61,14 +55,15 @@ func (p *stmtParser) byHand() (ast.Stmt, bool) {
 	case "drop":
 		return p.drop()
 	case "call":
-		return p.call(), true
+		return p.Call(), true
 	case "vacuum":
 		return p.vacuum(), true
 	case "optimize":
-		return p.optimize(), true
+		p.At++
+		return p.Optimize(t.Pos), true
 	case "rollback":
-		if p.peek(1).is("table") {
-			return p.rollbackTable(), true
+		if p.Peek(1).Is("table") {
+			return p.RollbackTable(), true
 		}
 	}
 	return nil, false
@@ -76,12 +71,45 @@ func (p *stmtParser) byHand() (ast.Stmt, bool) {
 
 // verb is the first word behind WITH's list: what the statement does.
 func (p *stmtParser) verb() string {
-	if !p.peek(0).is("with") {
-		return p.peek(0).text
+	if !p.Peek(0).Is("with") {
+		return p.Peek(0).Text
 	}
 	k := p.upTo(p.stopAt("select", "insert", "update", "delete", "merge", "values", "table"))
-	if k < len(p.toks) {
-		return p.toks[k].text
+	if k < len(p.Toks) {
+		return p.Toks[k].Text
 	}
 	return ""
+}
+
+// vacuum parses VACUUM [FULL] [FREEZE] [VERBOSE] [ANALYZE] | (options) [t, …].
+func (p *stmtParser) vacuum() ast.Stmt {
+	pos := p.Take().Pos
+	if p.Ahead("(") {
+		p.skipParens()
+	}
+	for p.AcceptAny("full", "freeze", "verbose", "analyze", "analyse") {
+	}
+	return p.Vacuum(pos)
+}
+
+// drop parses DROP BRANCH|TAG … IN TABLE t, and DROP TABLE … PURGE by cutting the word; other
+// DROPs are the grammar's.
+func (p *stmtParser) drop() (ast.Stmt, bool) {
+	pos := p.Pos()
+	last, before := p.Toks[len(p.Toks)-1], p.Toks[max(len(p.Toks)-2, 0)]
+	switch {
+	case p.Ahead("drop", "branch"), p.Ahead("drop", "tag"):
+		p.At++
+		return p.DropRef(pos), true
+	case p.Ahead("drop", "table") && len(p.Toks) > p.At+3 && last.Is("purge") && !before.Is("exists", "table") && !before.Punct(","):
+		n, c := p.grammar("", pos, last.Pos, "")
+		p.At = len(p.Toks)
+		d, ok := c.stmt(n).(*ast.Drop)
+		if !ok {
+			return &ast.Empty{}, true
+		}
+		d.Purge = true
+		return d, true
+	}
+	return nil, false
 }
