@@ -195,10 +195,13 @@ func (w *Writer) Close() (*lake.DataFile, error) {
 		return nil, err
 	}
 	f := &lake.DataFile{Format: "parquet", RecordCount: w.rows, FileSize: w.off,
-		ValueCounts: map[int]int64{}, NullCounts: map[int]int64{}, NaNCounts: map[int]int64{},
+		ColumnSizes: map[int]int64{}, ValueCounts: map[int]int64{}, NullCounts: map[int]int64{}, NaNCounts: map[int]int64{},
 		Lower: map[int][]byte{}, Upper: map[int][]byte{}}
 	for _, g := range w.groups {
 		f.SplitOffsets = append(f.SplitOffsets, g.offset)
+		for k := range g.columns {
+			f.ColumnSizes[g.columns[k].leaf.field.ID] += g.columns[k].compressed
+		}
 	}
 	for i, m := range w.file {
 		m.into(f, w.leaves[i].repeated())

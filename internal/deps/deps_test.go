@@ -45,7 +45,7 @@ var rooms = []struct{ name, may string }{
 var guests = []struct{ prefix, rooms string }{
 	{"github.com/apache/iceberg-go", "lake"},
 	{"github.com/parquet-go/", "scan dml"},
-	{"github.com/apache/arrow-go", "scan dml bench"},
+	{"github.com/apache/arrow-go", "testsql"},
 	{"github.com/pganalyze/pg_query_go", "sqlfront/pg"},
 	{"github.com/jackc/pgx/v5/pgproto3", "wire/pg"},
 	{"modernc.org/sqlite", "lake"},

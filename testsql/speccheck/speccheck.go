@@ -14,17 +14,48 @@ import (
 )
 
 // Table checks every snapshot that a table knows, and the metadata itself: sequence numbers,
-// counts, partitions, one deletion vector a file, totals, row ids.
+// counts, partitions, one deletion vector a file, totals, row ids; and what manifests say of each
+// data and delete file against what another Parquet reader finds in it.
 func Table(ctx context.Context, t *lake.Table) error {
 	if err := checkMetadata(t); err != nil {
 		return err
 	}
+	c := &checker{table: t, fields: fieldsOf(t)}
 	for _, s := range t.Snapshots() {
-		if err := checkSnapshot(ctx, t, s); err != nil {
+		if err := c.checkSnapshot(ctx, s); err != nil {
 			return fmt.Errorf("snapshot %d (%s): %w", s.ID, s.Summary["lhsql.statement"], err)
 		}
 	}
 	return nil
+}
+
+// checker is a table under check.
+type checker struct {
+	table  *lake.Table
+	fields map[int]*lake.Field // of all its schemas, at any depth; the latest type of each
+}
+
+// fieldsOf finds fields by id, those that were dropped and those that the spec reserves too.
+func fieldsOf(t *lake.Table) map[int]*lake.Field {
+	out := map[int]*lake.Field{}
+	var walk func(list []lake.Field)
+	walk = func(list []lake.Field) {
+		for i := range list {
+			out[list[i].ID] = &list[i]
+			walk(list[i].Children)
+		}
+	}
+	for _, s := range t.Schemas() {
+		walk(s.Fields)
+	}
+	walk(t.Schema().Fields)
+	walk([]lake.Field{
+		{ID: deletePath, Name: "file_path", Iceberg: "string", Type: types.T(types.Text)},
+		{ID: deletePos, Name: "pos", Iceberg: "long", Type: types.T(types.Int8)},
+		{ID: rowID, Name: "_row_id", Iceberg: "long", Type: types.T(types.Int8)},
+		{ID: rowSequence, Name: "_last_updated_sequence_number", Iceberg: "long", Type: types.T(types.Int8)},
+	})
+	return out
 }
 
 // Catalog checks every table of a catalog.
@@ -120,7 +151,8 @@ func uniqueIDs(list []lake.Field, seen map[int]string) error {
 	return nil
 }
 
-func checkSnapshot(ctx context.Context, t *lake.Table, s *lake.Snapshot) error {
+func (c *checker) checkSnapshot(ctx context.Context, s *lake.Snapshot) error {
+	t := c.table
 	if s.ParentID != nil {
 		// Snapshots of format 1 have no sequence numbers; those that an upgrade leaves read as 0.
 		if p := t.SnapshotByID(*s.ParentID); p != nil && p.Seq >= s.Seq && (p.Seq > 0 || s.Seq > 0) {
@@ -152,11 +184,12 @@ func checkSnapshot(ctx context.Context, t *lake.Table, s *lake.Snapshot) error {
 		files[f.Path] = f
 		rows += f.RecordCount
 	}
-	positions := int64(0)
+	positions, equal := int64(0), int64(0)
 	vectors := map[string]bool{}
 	for _, d := range deletes {
 		if d.Content == lake.EqualityDeletes {
-			return fmt.Errorf("%s is an equality delete, which we do not write", d.Path)
+			equal += d.RecordCount
+			continue
 		}
 		positions += d.RecordCount
 		if d.Content != lake.DeletionVector {
@@ -175,12 +208,22 @@ func checkSnapshot(ctx context.Context, t *lake.Table, s *lake.Snapshot) error {
 		}
 		vectors[d.ReferencedFile] = true
 	}
-	for key, want := range map[string]int64{"total-data-files": int64(len(data)), "total-delete-files": int64(len(deletes)), "total-records": rows, "total-position-deletes": positions} {
+	totals := map[string]int64{"total-data-files": int64(len(data)), "total-delete-files": int64(len(deletes)), "total-records": rows,
+		"total-position-deletes": positions, "total-equality-deletes": equal}
+	for key, want := range totals {
 		if got := s.Summary[key]; got != strconv.FormatInt(want, 10) {
 			return fmt.Errorf("%s is %s, there are %d", key, got, want)
 		}
 	}
-	return checkRowIDs(t, s, data)
+	if err := checkRowIDs(t, s, data); err != nil {
+		return err
+	}
+	for _, f := range data {
+		if err := c.checkData(ctx, f); err != nil {
+			return err
+		}
+	}
+	return c.checkDeletes(ctx, files, deletes)
 }
 
 // checkManifest holds a manifest's entry in the list against its entries and gives the live files.
