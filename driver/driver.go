@@ -167,8 +167,11 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 		return nil, sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
 	st, err := c.s.Prepare(ctx, list[0], nil)
+	// It may be run much later: what was looked up for it is of now.
+	if e := c.s.EndImplicit(ctx); err == nil {
+		err = e
+	}
 	if err != nil {
-		c.s.EndImplicit(ctx)
 		return nil, err
 	}
 	return &stmt{c: c, st: st}, nil

@@ -47,6 +47,9 @@ type Session struct {
 	// statements and both Prepare and Execute see one state.
 	loaded map[lake.Name]*lake.Table
 	host   *host
+	// step counts what the session does: a statement that was bound in the last step means now
+	// what it meant then.
+	step uint64
 	// texts is the memory of what the client sent and keeps: messages, statements, their trees.
 	texts *exec.Account
 	// running are the statements under way, those that wait for their client included.

@@ -22,6 +22,7 @@ type Stmt struct {
 	params  []types.Type
 	columns []ResultColumn
 	copy    *CopySpec
+	step    uint64 // the session's that bound it
 }
 
 // Params are the parameters' types, inferred or given; none Unknown.
@@ -59,7 +60,11 @@ func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) 
 		return nil, err
 	}
 	s.setState("active", p.Text)
-	return s.prepare(ctx, p, given)
+	if st, err = s.prepare(ctx, p, given); err == nil {
+		s.step++
+		st.step = s.step
+	}
+	return st, err
 }
 
 // maxColumns is how many columns the Postgres wire can count.
@@ -135,6 +140,10 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 // depend on args.
 func (st *Stmt) rebind(ctx context.Context, args []types.Datum) error {
 	s := st.session
+	just := st.step == s.step && (len(st.params) == 0 || st.bound != nil && !st.bound.ParamDependent)
+	if s.step++; just {
+		return nil
+	}
 	if st.bound == nil || (!st.bound.ParamDependent && !s.stale(ctx, st.bound)) {
 		return nil
 	}

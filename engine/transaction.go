@@ -58,6 +58,7 @@ func (s *Session) EndImplicit(ctx context.Context) error {
 	}
 	err := s.endTemporary(ctx)
 	s.loaded, s.host = nil, nil
+	s.step++
 	s.idle()
 	return err
 }

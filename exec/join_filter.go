@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -11,6 +13,7 @@ import (
 type intKeys struct {
 	lo, hi int64
 	empty  bool
+	few    []int64    // all of them, where they are few; nil: unknown
 	bits   vec.Bitmap // of key-lo; nil: unknown
 	bloom  []uint64   // a power of two of words; nil: unknown
 }
@@ -22,6 +25,31 @@ func (k *intKeys) MinMax() (lo, hi types.Datum, ok bool) {
 }
 func (k *intKeys) Empty() bool       { return k.empty }
 func (k *intKeys) MatchesNull() bool { return false }
+
+// Few gives the keys where they are few.
+func (k *intKeys) Few() ([]int64, bool) { return k.few, k.few != nil || k.empty }
+
+// fewOf gives the different keys of column c, sorted; nil: they are many.
+func fewOf(sides []*buildRows, c int) []int64 {
+	var few []int64
+	for _, r := range sides {
+		for i, x := range r.ints[c] {
+			if r.null != nil && r.null[i] || r.null == nil && i > 0 && x == r.ints[c][i-1] {
+				continue
+			}
+			if at, ok := slices.BinarySearch(few, x); !ok {
+				if len(few) == fewKeys {
+					return nil
+				}
+				few = slices.Insert(few, at, x)
+			}
+		}
+	}
+	return few
+}
+
+// fewKeys is how many keys are worth a look-up each.
+const fewKeys = 32
 
 // Filter keeps rows whose key may be in the set.
 func (k *intKeys) Filter(v *vec.Vector, sel []uint16, rows int, out []uint16) []uint16 {
@@ -88,6 +116,9 @@ func (k *intKeys) has(key int64, span uint64) bool {
 	switch {
 	case x > span:
 		return false
+	case k.few != nil:
+		_, ok := slices.BinarySearch(k.few, key)
+		return ok
 	case k.bits != nil:
 		return k.bits[x>>6]>>(x&63)&1 != 0
 	case k.bloom != nil:
@@ -137,8 +168,13 @@ func newIntKeys(sides []*buildRows, c int, complete bool) *intKeys {
 	if k.empty || !complete {
 		return k
 	}
+	if n <= 1<<16 {
+		k.few = fewOf(sides, c)
+	}
 	span := uint64(k.hi) - uint64(k.lo)
 	switch {
+	case k.few != nil && span >= 1<<12:
+		return k // a bitmap would cost more than the search
 	case span < maxKeyBits && span < uint64(n)*128+1<<16:
 		k.bits = vec.NewBitmap(int(span)+1, false)
 	case n <= maxBloomKey:

@@ -66,7 +66,7 @@ func spillError(err error) error {
 type spillWriter struct {
 	file       *spillFile
 	raw, small []byte
-	comp       lz4.Compressor
+	comp       *lz4.Compressor // large: made when something is written
 }
 
 // write stores the rows sel of cols as one block.
@@ -74,6 +74,9 @@ func (w *spillWriter) write(cols []*vec.Vector, sel []uint16, rows int) (block, 
 	w.raw = encodeBatch(w.raw[:0], cols, sel, rows)
 	if n := lz4.CompressBlockBound(len(w.raw)); cap(w.small) < n {
 		w.small = make([]byte, n)
+	}
+	if w.comp == nil {
+		w.comp = new(lz4.Compressor)
 	}
 	out := w.small[:cap(w.small)]
 	n, err := w.comp.CompressBlock(w.raw, out)

@@ -45,6 +45,9 @@ func (v *virtual) fill(ctx context.Context) error {
 		return w.add(out)
 	}
 	ask := newAsker(v.env, n)
+	if ask.none {
+		return w.finish()
+	}
 	var err error
 	if t, ok := n.Table.(plan.ColumnTable); ok {
 		err = t.RowsOf(ctx, plan.Ask{Need: n.Index, Equal: ask.equal, May: ask.may}, yield)

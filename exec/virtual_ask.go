@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"strings"
+
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
@@ -14,21 +16,28 @@ type asker struct {
 	env   *Env
 	equal map[int][]types.Datum
 	tests map[int]*columnTest
+	none  bool // no row is wanted: a join has no keys
 }
 
 // columnTest is what is known of one column.
 type columnTest struct {
 	col   plan.Column
-	terms []plan.Expr // over col alone
+	lists [][]types.Datum // of each the value must be one
+	terms []plan.Expr     // other terms over col alone
 	progs []*eval.Program
 	keys  []scan.KeySet
 	value *vec.Appender // the one that is tested
 	out   [1]uint16
+
+	// Rows of one kind come one after another: the answer for the last value is kept.
+	last   types.Datum
+	answer bool
+	asked  bool
 }
 
 func newAsker(env *Env, n *plan.Virtual) *asker {
 	a := &asker{env: env, equal: map[int][]types.Datum{}, tests: map[int]*columnTest{}}
-	at := map[plan.ColID]int{}
+	at := make(map[plan.ColID]int, len(n.Cols))
 	for i, c := range n.Cols {
 		at[c.ID] = i
 	}
@@ -46,13 +55,24 @@ func newAsker(env *Env, n *plan.Virtual) *asker {
 			if len(cols) != 1 || plan.IsVolatile(e) || plan.HasSubquery(e) {
 				continue
 			}
-			for i, c := range n.Cols {
-				if cols.Has(c.ID) {
-					test(i).terms = append(test(i).terms, e)
+			for id := range cols {
+				i, ok := at[id]
+				if !ok {
+					continue
 				}
-			}
-			if c, list := constants(e); c != nil {
-				if i, ok := at[c.ID]; ok {
+				c, list := constants(e)
+				if c == nil {
+					c, list = fixedPattern(e)
+				}
+				if c == nil || !onlyItself(c.Typ) {
+					test(i).terms = append(test(i).terms, e)
+				} else {
+					test(i).lists = append(test(i).lists, list)
+				}
+				if c == nil {
+					continue
+				}
+				if old := a.equal[n.Index[i]]; old == nil || len(list) < len(old) {
 					a.equal[n.Index[i]] = list
 				}
 			}
@@ -60,20 +80,41 @@ func newAsker(env *Env, n *plan.Virtual) *asker {
 	}
 	for _, f := range n.RuntimeFilters {
 		keys, ok := f.Values.(scan.KeySet)
-		c, bare := f.Expr.(*plan.Col)
-		if !ok || keys == nil || !bare {
+		if !ok || keys == nil {
 			continue
 		}
-		if i, ok := at[c.ID]; ok {
-			test(i).keys = append(test(i).keys, keys)
-			// A join with one row, or with rows of one key, asks as a constant does.
-			lo, hi, known := keys.MinMax()
-			if known && a.equal[n.Index[i]] == nil && !keys.MatchesNull() && c.Typ.Form() == types.FormI64 && !lo.IsNull() && plan.EqualDatum(lo, hi) {
-				a.equal[n.Index[i]] = []types.Datum{lo}
+		a.none = a.none || keys.Empty()
+		c, bare := f.Expr.(*plan.Col)
+		if !bare {
+			continue
+		}
+		i, ok := at[c.ID]
+		if !ok {
+			continue
+		}
+		test(i).keys = append(test(i).keys, keys)
+		// A join with few keys asks as constants do.
+		if few, ok := keys.(interface{ Few() ([]int64, bool) }); ok && c.Typ.Form() == types.FormI64 {
+			list, ok := few.Few()
+			if ok && (a.equal[n.Index[i]] == nil || len(list) < len(a.equal[n.Index[i]])) {
+				some := make([]types.Datum, len(list))
+				for k, x := range list {
+					some[k] = types.NewInt(x)
+				}
+				a.equal[n.Index[i]] = some
 			}
 		}
 	}
 	return a
+}
+
+// onlyItself tells whether a value of the type equals no value but the same.
+func onlyItself(t types.Type) bool {
+	switch t.Kind {
+	case types.Oid, types.Int2, types.Int4, types.Int8, types.Bool, types.Text, types.Name, types.Char, types.Varchar:
+		return true
+	}
+	return false
 }
 
 // constants reads column = constant and column IN (constants).
@@ -100,6 +141,55 @@ func constants(e plan.Expr) (*plan.Col, []types.Datum) {
 	return nil, nil
 }
 
+// fixedPattern reads patterns that one text alone matches, as clients make them of names:
+// LIKE 'orders', ~ '^(orders)$'.
+func fixedPattern(e plan.Expr) (*plan.Col, []types.Datum) {
+	call, ok := e.(*plan.Call)
+	if !ok || !call.Func.Operator || len(call.Args) != 2 {
+		return nil, nil
+	}
+	x := call.Args[0]
+	if k, ok := x.(*plan.Cast); ok && k.Typ.Kind == types.Text {
+		x = k.X
+	}
+	c, ok1 := x.(*plan.Col)
+	k, ok2 := call.Args[1].(*plan.Const)
+	if !ok1 || !ok2 || k.Value.Form() != types.FormStr || c.Typ.Kind != types.Text && c.Typ.Kind != types.Name && c.Typ.Kind != types.Varchar {
+		return nil, nil
+	}
+	text := k.Value.Str()
+	switch call.Func.Name {
+	case "~~":
+	case "~":
+		inner, ok := strings.CutPrefix(text, "^")
+		if inner, ok = cutSuffixIf(ok, inner, "$"); !ok {
+			return nil, nil
+		}
+		if in, ok := strings.CutPrefix(inner, "("); ok {
+			if inner, ok = strings.CutSuffix(in, ")"); !ok {
+				return nil, nil
+			}
+		}
+		text = inner
+	default:
+		return nil, nil
+	}
+	for i := range len(text) {
+		// An underscore stands for itself in a regular expression only.
+		if b := text[i]; !(b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' && call.Func.Name == "~" || b == ' ') {
+			return nil, nil
+		}
+	}
+	return c, []types.Datum{types.NewStr(text)}
+}
+
+func cutSuffixIf(ok bool, s, suffix string) (string, bool) {
+	if !ok {
+		return s, false
+	}
+	return strings.CutSuffix(s, suffix)
+}
+
 // single gives the columns that must equal one constant.
 func (a *asker) single() map[int]types.Datum {
 	m := map[int]types.Datum{}
@@ -118,6 +208,30 @@ func (a *asker) may(column int, d types.Datum) bool {
 	if t == nil {
 		return true
 	}
+	if t.asked && plan.EqualDatum(t.last, d) {
+		return t.answer
+	}
+	t.asked, t.last = true, d
+	t.answer = t.listed(d) && a.tested(t, d)
+	return t.answer
+}
+
+// listed tells whether d is in all lists.
+func (t *columnTest) listed(d types.Datum) bool {
+	for _, l := range t.lists {
+		found := false
+		for _, x := range l {
+			found = found || plan.EqualDatum(x, d)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// tested tells whether the other terms and the joins' keys admit d.
+func (a *asker) tested(t *columnTest, d types.Datum) bool {
 	if t.terms != nil && t.progs == nil {
 		for _, e := range t.terms {
 			if p, err := eval.Compile(e, []plan.Column{t.col}); err == nil {
@@ -125,6 +239,9 @@ func (a *asker) may(column int, d types.Datum) bool {
 			}
 		}
 		t.terms = nil
+	}
+	if t.progs == nil && t.keys == nil {
+		return true
 	}
 	if t.value == nil {
 		t.value = vec.NewAppender(t.col.Type)

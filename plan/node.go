@@ -127,6 +127,19 @@ type Ask struct {
 	May func(column int, d types.Datum) bool
 }
 
+// SizedTable is a ColumnTable that can guess, without looking, what reading it takes.
+type SizedTable interface {
+	ColumnTable
+	Size() Size
+}
+
+// Size is a guess of a computed table's size, for choosing between equivalent plans.
+type Size struct {
+	Rows float64
+	Work float64 // of making all rows, in rows of a table that is at hand
+	Keys []int   // columns whose known values spare most of the work
+}
+
 // Values is a literal relation. Rows of expressions over no input (outer references allowed).
 // One row and no columns is the FROM-less SELECT's input; no rows is the empty relation.
 type Values struct {

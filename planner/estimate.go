@@ -216,6 +216,10 @@ func (e *estimator) guess(n plan.Node) float64 {
 	switch n := n.(type) {
 	case *plan.Scan:
 		return float64(scanRows(n)) * e.scanSelectivity(n)
+	case *plan.Virtual:
+		if t, ok := n.Table.(plan.SizedTable); ok {
+			return t.Size().Rows
+		}
 	case *plan.Values:
 		return float64(len(n.Rows))
 	case *plan.Filter:
@@ -285,6 +289,46 @@ func (e *estimator) guess(n plan.Node) float64 {
 		return e.of(n.CTE.Plan)
 	}
 	return defaultRows
+}
+
+// work guesses what a join's input costs, in rows. A computed table makes its rows before a
+// filter sees them: only what is known of its keys spares it the work.
+func (e *estimator) work(n plan.Node) float64 {
+	v, pred := n, []plan.Expr(nil)
+	for {
+		switch m := v.(type) {
+		case *plan.Filter:
+			pred = append(pred, plan.Conjuncts(m.Pred)...)
+			v = m.Input
+			continue
+		case *plan.Project:
+			v = m.Input
+			continue
+		case *plan.Virtual:
+			if t, ok := m.Table.(plan.SizedTable); ok {
+				return math.Max(e.of(n), e.making(m, t.Size(), pred))
+			}
+		}
+		return e.of(n)
+	}
+}
+
+func (e *estimator) making(v *plan.Virtual, s plan.Size, pred []plan.Expr) float64 {
+	keys := plan.ColSet{}
+	for i, at := range v.Index {
+		for _, k := range s.Keys {
+			if k == at {
+				keys.Add(v.Cols[i].ID)
+			}
+		}
+	}
+	w := s.Work
+	for _, t := range pred {
+		if cols := plan.ExprCols(t); len(cols) == 1 && keys.Contains(cols) {
+			w *= e.selectivity(t)
+		}
+	}
+	return w
 }
 
 // scanSelectivity takes the predicate's, softened where files were pruned already: the rows

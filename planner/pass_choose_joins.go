@@ -82,7 +82,7 @@ func joinKey(t plan.Expr, l, r plan.ColSet) (a, b plan.Expr, safe, ok bool) {
 // to probe with that side, unless the other is far larger: then a filter on the keys that were
 // built spares reading most of it. Mark and full joins build the right side always.
 func buildLeft(j *plan.Join, est *estimator) bool {
-	l, r := max(1, est.of(j.Left)), max(1, est.of(j.Right))
+	l, r := max(1, est.work(j.Left)), max(1, est.work(j.Right))
 	if j.Method != plan.HashJoin || j.Guard != nil {
 		return false
 	}

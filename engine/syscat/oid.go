@@ -95,6 +95,7 @@ type Names struct {
 	byKey  map[uint32]int  // by the OID of the key's index and of its constraint
 	shared map[uint32]bool // OIDs that more than one relation, index or constraint has
 	byName map[[2]string]int
+	called map[string][]int // by name alone
 }
 
 // Made tells whether the enumeration is there.
@@ -114,11 +115,12 @@ func enumerate(ctx context.Context, h Host) (Names, error) {
 		return Names{}, err
 	}
 	db := h.Database()
-	m := Names{made: true, byOID: map[uint32]int{}, byKey: map[uint32]int{}, shared: map[uint32]bool{}, byName: map[[2]string]int{}}
+	m := Names{made: true, byOID: map[uint32]int{}, byKey: map[uint32]int{}, shared: map[uint32]bool{}, byName: map[[2]string]int{}, called: map[string][]int{}}
 	add := func(it item) {
 		i := len(m.list)
 		m.list = append(m.list, it)
 		m.byName[[2]string{it.schema, it.entry.Name}] = i
+		m.called[it.entry.Name] = append(m.called[it.entry.Name], i)
 		if _, taken := m.byOID[it.oid]; taken {
 			m.shared[it.oid] = true
 		} else {
@@ -157,7 +159,7 @@ func constraintOID(db string, it item) uint32 {
 
 // KeyOID is the OID of the index of the name that a table's identifier fields show as.
 func KeyOID(ctx context.Context, h Host, schema, name string) (uint32, bool) {
-	table, ok := strings.CutSuffix(name, "_pkey")
+	table, ok := strings.CutSuffix(name, keySuffix)
 	if !ok || !Exists(ctx, h, schema, table) {
 		return 0, false
 	}

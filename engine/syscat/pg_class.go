@@ -36,7 +36,7 @@ func (q *query) each(ctx context.Context, oidCol, schemaCol, nameCol string, f f
 		name string
 		may  bool
 	}{}
-	for _, it := range q.around(n, oidCol) {
+	for _, it := range q.around(n, oidCol, nameCol) {
 		if schemaCol != "" {
 			if schema.name != it.schema {
 				schema.name, schema.may = it.schema, q.may(schemaCol, it.schema)
@@ -64,26 +64,19 @@ func eachItem(list []item, f func(item) error) error {
 	return nil
 }
 
-// around gives the relations that have, or whose keys have, the OIDs that the query compares a
-// column with; all where it asks otherwise. What it gives may be more than is wanted.
-func (q *query) around(n *Names, oidCol string) []item {
-	if oidCol == "" {
-		return n.list
-	}
-	want := q.ask.Equal[q.def.index[oidCol]]
-	if len(want) == 0 || len(want) > 100 {
-		return n.list
-	}
+// around gives the relations that have, or whose keys have, the OIDs or names that the query
+// compares columns with; all where it asks otherwise. What it gives may be more than is wanted.
+func (q *query) around(n *Names, oidCol, nameCol string) []item {
 	var at []int
-	for _, d := range want {
-		if d.Form() != types.FormI64 || n.shared[uint32(d.Int())] {
-			return n.list
-		}
-		for _, m := range []map[uint32]int{n.byOID, n.byKey} {
-			if i, ok := m[uint32(d.Int())]; ok {
-				at = append(at, i)
-			}
-		}
+	ok := false
+	if oidCol != "" {
+		at, ok = n.withOID(q.ask.Equal[q.def.index[oidCol]])
+	}
+	if !ok && nameCol != "" {
+		at, ok = n.withName(q.ask.Equal[q.def.index[nameCol]])
+	}
+	if !ok {
+		return n.list
 	}
 	slices.Sort(at)
 	var out []item
@@ -91,6 +84,42 @@ func (q *query) around(n *Names, oidCol string) []item {
 		out = append(out, n.list[i])
 	}
 	return out
+}
+
+// lookups is how many relations are looked up one by one rather than by going through all.
+const lookups = 100
+
+func (n *Names) withOID(want []types.Datum) (at []int, ok bool) {
+	if len(want) == 0 || len(want) > lookups {
+		return nil, false
+	}
+	for _, d := range want {
+		if d.Form() != types.FormI64 || n.shared[uint32(d.Int())] {
+			return nil, false
+		}
+		for _, m := range []map[uint32]int{n.byOID, n.byKey} {
+			if i, ok := m[uint32(d.Int())]; ok {
+				at = append(at, i)
+			}
+		}
+	}
+	return at, true
+}
+
+func (n *Names) withName(want []types.Datum) (at []int, ok bool) {
+	if len(want) == 0 || len(want) > lookups {
+		return nil, false
+	}
+	for _, d := range want {
+		if d.Form() != types.FormStr {
+			return nil, false
+		}
+		at = append(at, n.called[d.Str()]...)
+		if table, ok := strings.CutSuffix(d.Str(), keySuffix); ok {
+			at = append(at, n.called[table]...)
+		}
+	}
+	return at, true
 }
 
 // load gives an item's relation; one that vanished meanwhile, or whose metadata cannot be read,
@@ -111,7 +140,10 @@ func relkind(it item) string {
 	return "r"
 }
 
-func keyName(it item) string { return it.entry.Name + "_pkey" }
+func keyName(it item) string { return it.entry.Name + keySuffix }
+
+// keySuffix makes the name of the index that identifier fields show as.
+const keySuffix = "_pkey"
 
 func pgClass(ctx context.Context, q *query) error {
 	if !q.may("reltype", 0) {
@@ -124,7 +156,7 @@ func pgClass(ctx context.Context, q *query) error {
 		return err
 	}
 	schema, space, may := "", uint32(0), false
-	return eachItem(q.around(n, "oid"), func(it item) error {
+	return eachItem(q.around(n, "oid", "relname"), func(it item) error {
 		if schema != it.schema {
 			schema, space = it.schema, SchemaOID(q.host.Database(), it.schema)
 			may = q.may("relnamespace", space)
@@ -205,7 +237,7 @@ func pgAttribute(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
-	return eachItem(q.around(n, "attrelid"), func(it item) error {
+	return eachItem(q.around(n, "attrelid", ""), func(it item) error {
 		if q.may("attrelid", it.oid) {
 			r, err := q.load(ctx, it)
 			if err != nil {

@@ -171,6 +171,24 @@ func (v *Virtual) Rows(ctx context.Context, equal map[int]types.Datum, yield fun
 	return v.RowsOf(ctx, ask, yield)
 }
 
+// Size implements plan.SizedTable.
+func (v *Virtual) Size() plan.Size {
+	if v.rows == nil {
+		return plan.Size{Rows: 1, Work: 1}
+	}
+	s := sizes[strings.ToLower(v.Name())]
+	if s == nil {
+		return plan.Size{Rows: 100, Work: 100}
+	}
+	out := plan.Size{Rows: s.rows, Work: s.work}
+	for _, k := range s.keys {
+		if i, ok := v.def.index[k]; ok {
+			out.Keys = append(out.Keys, i)
+		}
+	}
+	return out
+}
+
 // RowsOf implements plan.ColumnTable.
 func (v *Virtual) RowsOf(ctx context.Context, ask plan.Ask, yield func([]types.Datum) error) error {
 	if v.rows == nil {
@@ -194,6 +212,16 @@ type query struct {
 	need  map[int]bool // nil: all
 	ask   plan.Ask
 	yield func([]types.Datum) error
+
+	out    []types.Datum // the row that is yielded, again and again
+	layout layout
+}
+
+// layout remembers where the columns that a maker names belong: it names the same ones, from the
+// same place, for every row.
+type layout struct {
+	names []string
+	at    []int // -1: nobody reads it
 }
 
 // needs tells whether one of the columns is read.
@@ -232,15 +260,45 @@ func (q *query) may(name string, value any) bool {
 // row yields one row; kv are column names and values: string, bool, int kinds, float, time,
 // []string, types.Datum, nil. Columns not named are NULL.
 func (q *query) row(kv ...any) error {
-	r := make([]types.Datum, len(q.def.fields))
-	for i := 0; i+1 < len(kv); i += 2 {
-		j, ok := q.def.index[kv[i].(string)]
-		if !ok {
-			panic("syscat: " + q.def.name + " has no column " + kv[i].(string))
-		}
-		r[j] = datum(kv[i+1])
+	if !q.layout.is(kv) {
+		q.lay(kv)
 	}
-	return q.yield(r)
+	for i, at := range q.layout.at {
+		if at >= 0 {
+			q.out[at] = datum(kv[2*i+1])
+		}
+	}
+	return q.yield(q.out)
+}
+
+// is tells whether l is the layout of kv. The names are constants of the code, so that comparing
+// them is comparing pointers.
+func (l *layout) is(kv []any) bool {
+	if len(l.names)*2 != len(kv) {
+		return false
+	}
+	for i, n := range l.names {
+		if kv[2*i].(string) != n {
+			return false
+		}
+	}
+	return true
+}
+
+func (q *query) lay(kv []any) {
+	q.out = make([]types.Datum, len(q.def.fields))
+	q.layout = layout{}
+	for i := 0; i+1 < len(kv); i += 2 {
+		name := kv[i].(string)
+		at, ok := q.def.index[name]
+		if !ok {
+			panic("syscat: " + q.def.name + " has no column " + name)
+		}
+		if q.need != nil && !q.need[at] {
+			at = -1
+		}
+		q.layout.names, q.layout.at = append(q.layout.names, name), append(q.layout.at, at)
+	}
 }
 
 func datum(v any) types.Datum {
