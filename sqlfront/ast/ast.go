@@ -454,20 +454,29 @@ type SetItem struct {
 	Value   Expr
 	Pos     int
 }
+
+// Update and Delete name their target by Table, or give with Tables the joined tables among which
+// it is: Delete by the name in Table, Update by the columns that it sets.
 type Update struct {
 	With      *With
+	Tables    []TableExpr
 	Table     TableName
 	Set       []SetItem
 	From      []TableExpr
 	Where     Expr
+	OrderBy   []Order // MySQL: which rows LIMIT takes
+	Limit     Expr
 	Returning []Item
 	Pos       int
 }
 type Delete struct {
 	With      *With
+	Tables    []TableExpr
 	Table     TableName
 	Using     []TableExpr
 	Where     Expr
+	OrderBy   []Order
+	Limit     Expr
 	Returning []Item
 	Pos       int
 }

@@ -121,7 +121,8 @@ type binder struct {
 	inView     int
 	tables     []TableUse
 	merge      *mergeScope
-	mysql      *mysqlState // of the MySQL dialect
+	joined     *joinedWrite // the target, while the FROM that it stands in is bound
+	mysql      *mysqlState  // of the MySQL dialect
 }
 
 // colInfo is what the binder knows of a column beyond the plan.

@@ -112,6 +112,9 @@ func (b *binder) addLeaf(lv *level, n plan.Node, name string, al ast.Alias, pos 
 // ---- tables ----
 
 func (b *binder) tableName(t *ast.TableName, lv *level) (plan.Node, *item) {
+	if w := b.joined; w != nil && w.table == t {
+		return b.targetAmong(w, lv)
+	}
 	if t.Sample != nil {
 		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "TABLESAMPLE is not supported").
 			WithHint("Use WHERE random() < 0.01.").At(t.Pos))

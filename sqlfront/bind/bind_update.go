@@ -48,26 +48,55 @@ func (b *binder) writeFrom(lv *level, scan *plan.Scan, it *item, list []ast.Tabl
 	return n
 }
 
+// writeLimit keeps of the rows that a write would take the first ones in an order: MySQL's
+// UPDATE|DELETE … ORDER BY … LIMIT n.
+//
+//	δ(limit n (sort (σp(T))))
+func (b *binder) writeLimit(lv *level, n plan.Node, order []ast.Order, limit ast.Expr) plan.Node {
+	lv.kind = inOrderBy
+	var keys []plan.SortKey
+	for _, o := range order {
+		x := b.expr(lv, o.Expr)
+		b.needOrdering(x.Type(), leftmost(o.Expr))
+		keys = append(keys, b.sortKey(x, o))
+	}
+	if len(keys) > 0 && limit != nil {
+		n = &plan.Sort{Input: n, Keys: keys}
+	}
+	return b.limit(&ast.Query{Limit: limit}, lv).build(n, nil)
+}
+
 func (b *binder) update(s *ast.Update) *Bound {
 	lv := newLevel(nil)
 	var with *withState
 	if s.With != nil {
 		with = b.with(s.With, lv)
 	}
-	rel := b.target(&s.Table)
-	n := &plan.Update{Target: b.writeTarget(rel, s.Table.Alias.Name)}
+	table, assigned := &s.Table, s.Set
+	if s.Tables != nil {
+		table, assigned = b.assignedTable(s.Tables, s.Set)
+	}
+	rel := b.target(table)
+	n := &plan.Update{Target: b.writeTarget(rel, table.Alias.Name)}
 	var it *item
-	n.Scan, it, n.Address = b.targetScan(&s.Table, rel, lv)
-	n.Source = b.writeFrom(lv, n.Scan, it, s.From, s.Where)
+	if s.Tables != nil {
+		var w *joinedWrite
+		w, n.Source = b.joinedFrom(lv, table, rel, s.Tables, s.Where)
+		n.Scan, it, n.Address = w.scan, w.item, w.address
+	} else {
+		n.Scan, it, n.Address = b.targetScan(table, rel, lv)
+		n.Source = b.writeFrom(lv, n.Scan, it, s.From, s.Where)
+	}
+	n.Source = b.writeLimit(lv, n.Source, s.OrderBy, s.Limit)
 	lv.kind = inUpdate
 	set := &setList{b: b, lv: lv, rel: rel, it: it, source: &n.Source}
-	set.all(s.Set)
+	set.all(assigned)
 	n.Values, n.Changed = set.row()
 	n.Source = b.withExtras(lv, n.Source)
 	n.Row = b.rowColumns(rel)
 	if len(s.Returning) > 0 {
 		old := lv.items
-		lv.items = append([]*item{b.rowItem(lv, rel, s.Table.Alias.Name, n.Row)}, old[1:]...)
+		lv.items = append([]*item{b.rowItem(lv, rel, table.Alias.Name, n.Row)}, old[1:]...)
 		n.Returning = b.returning(lv, s.Returning)
 	}
 	return b.writeBound(n, with, len(s.Returning) > 0)
@@ -89,11 +118,24 @@ func (b *binder) delete(s *ast.Delete) *Bound {
 	if s.With != nil {
 		with = b.with(s.With, lv)
 	}
-	rel := b.target(&s.Table)
-	n := &plan.Delete{Target: b.writeTarget(rel, s.Table.Alias.Name)}
-	var it *item
-	n.Scan, it, n.Address = b.targetScan(&s.Table, rel, lv)
-	n.Source = b.writeFrom(lv, n.Scan, it, s.Using, s.Where)
+	table := &s.Table
+	if s.Tables != nil {
+		if table = b.among(s.Tables, callName(&s.Table)); table == nil {
+			b.fail(sqlerr.UndefinedTable, s.Table.Pos, "Unknown table '%s' in MULTI DELETE", callName(&s.Table))
+		}
+	}
+	rel := b.target(table)
+	n := &plan.Delete{Target: b.writeTarget(rel, table.Alias.Name)}
+	if s.Tables != nil {
+		var w *joinedWrite
+		w, n.Source = b.joinedFrom(lv, table, rel, s.Tables, s.Where)
+		n.Scan, n.Address = w.scan, w.address
+	} else {
+		var it *item
+		n.Scan, it, n.Address = b.targetScan(table, rel, lv)
+		n.Source = b.writeFrom(lv, n.Scan, it, s.Using, s.Where)
+	}
+	n.Source = b.writeLimit(lv, n.Source, s.OrderBy, s.Limit)
 	if len(s.Returning) > 0 {
 		n.Returning = b.returning(lv, s.Returning)
 	}

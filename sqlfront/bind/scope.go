@@ -397,7 +397,7 @@ func (b *binder) withExtras(lv *level, n plan.Node) plan.Node {
 		return n
 	}
 	switch m := n.(type) {
-	case *plan.Join, *plan.Apply, *plan.Filter:
+	case *plan.Join, *plan.Apply, *plan.Filter, *plan.Sort, *plan.Limit:
 		in := m.Inputs()
 		for i := range in {
 			in[i] = b.withExtras(lv, in[i])

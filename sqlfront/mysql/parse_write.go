@@ -105,11 +105,11 @@ func (p *parser) assignments() []ast.SetItem {
 	return out
 }
 
-// update parses UPDATE of one table, and of the first of several joined ones.
+// update parses UPDATE of one table or of one among joined ones.
 func (p *parser) update(with *ast.With) ast.Stmt {
 	s := &ast.Update{With: with, Pos: p.Pos()}
 	p.Expect("update")
-	p.AcceptAny("low_priority")
+	p.Accept("low_priority")
 	if t := p.Peek(0); t.Is("ignore") {
 		p.Refuse(t.Pos, "UPDATE IGNORE is not supported")
 	}
@@ -117,118 +117,41 @@ func (p *parser) update(with *ast.With) ast.Stmt {
 	p.Expect("set")
 	s.Set = p.assignments()
 	p.refuseReadOfAssigned(s.Set)
-	if p.Accept("where") {
-		s.Where = p.expr()
-	}
-	p.noOrderLimit("UPDATE")
-	target, ok := tables[0].(*ast.TableName)
-	if ok && len(tables) == 1 {
-		s.Table = *target
+	s.Where = p.Where()
+	if t, ok := tables[0].(*ast.TableName); ok && len(tables) == 1 {
+		s.Table = *t
 	} else {
-		p.joinedUpdate(s, tables)
+		s.Tables = tables
 	}
-	s.Returning = p.returning()
+	s.OrderBy, s.Limit = p.orderLimit("UPDATE", s.Tables != nil)
+	s.Returning = p.writeReturning(s.Tables)
 	return s
 }
 
-// joinedUpdate turns UPDATE a JOIN b ON c SET a.x = … into UPDATE a SET x = … FROM b WHERE c. All
-// assignments must be to one table.
-func (p *parser) joinedUpdate(s *ast.Update, tables []ast.TableExpr) {
-	name := ""
-	for _, it := range s.Set {
-		if len(it.Column.Parts) < 2 {
-			p.Refuse(it.Pos, "an UPDATE of several tables must say whose column it sets: t.%s", it.Column.Parts[0])
-		}
-		n := it.Column.Parts[len(it.Column.Parts)-2]
-		if name != "" && n != name {
-			p.Refuse(it.Pos, "an UPDATE can write one table only")
-		}
-		name = n
+// writeReturning parses RETURNING, which a write of one table alone may have.
+func (p *parser) writeReturning(joined []ast.TableExpr) []ast.Item {
+	if joined != nil && p.Ahead("returning") {
+		p.Refuse(p.Pos(), "RETURNING of a write over several tables is not supported")
 	}
-	target, rest, on := p.extract1(tables, name, s.Pos)
-	s.Table = *target
-	s.From = rest
-	s.Where = andOf(append(on, s.Where)...)
+	return p.returning()
 }
 
-// extract1 takes the table called name out of the inner joins in tables, and gives the rest and
-// the join conditions.
-func (p *parser) extract1(tables []ast.TableExpr, name string, pos int) (target *ast.TableName, rest []ast.TableExpr, on []ast.Expr) {
-	var flatten func(t ast.TableExpr)
-	flatten = func(t ast.TableExpr) {
-		switch t := t.(type) {
-		case *ast.JoinTable:
-			if t.Natural || t.Using != nil || t.Kind != "inner" && t.Kind != "cross" {
-				if mentions(t, name) {
-					p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "a write over an outer, NATURAL or USING join is not supported").
-						At(pos).WithHint("Write an inner join with ON, or MERGE."))
-				}
-				rest = append(rest, t)
-				return
-			}
-			flatten(t.Left)
-			flatten(t.Right)
-			if t.On != nil {
-				on = append(on, t.On)
-			}
-		case *ast.TableName:
-			if callName(t) == name && target == nil {
-				target = t
-				return
-			}
-			rest = append(rest, t)
-		default:
-			rest = append(rest, t)
-		}
+// orderLimit parses [ORDER BY …] [LIMIT n], which a write of several tables cannot have.
+func (p *parser) orderLimit(verb string, joined bool) (order []ast.Order, limit ast.Expr) {
+	pos := p.Pos()
+	if p.Accept("order", "by") {
+		order = p.orderList()
 	}
-	for _, t := range tables {
-		flatten(t)
+	if p.Accept("limit") {
+		limit = p.limitValue()
 	}
-	if target == nil {
-		p.FailAt(pos, sqlerr.UndefinedTable, "Unknown table '%s' in MULTI UPDATE or DELETE", name)
+	switch {
+	case joined && order != nil:
+		p.FailAt(pos, sqlerr.SyntaxError, "Incorrect usage of %s and ORDER BY", verb)
+	case joined && limit != nil:
+		p.FailAt(pos, sqlerr.SyntaxError, "Incorrect usage of %s and LIMIT", verb)
 	}
-	return target, rest, on
-}
-
-func callName(t *ast.TableName) string {
-	if t.Alias.Name != "" {
-		return t.Alias.Name
-	}
-	return t.Parts[len(t.Parts)-1]
-}
-
-func mentions(t ast.TableExpr, name string) bool {
-	switch t := t.(type) {
-	case *ast.JoinTable:
-		return mentions(t.Left, name) || mentions(t.Right, name)
-	case *ast.TableName:
-		return callName(t) == name
-	}
-	return false
-}
-
-func andOf(list ...ast.Expr) ast.Expr {
-	var args []ast.Expr
-	for _, e := range list {
-		if e != nil {
-			args = append(args, e)
-		}
-	}
-	switch len(args) {
-	case 0:
-		return nil
-	case 1:
-		return args[0]
-	}
-	return &ast.And{Args: args, Pos: args[0].Position()}
-}
-
-// noOrderLimit refuses ORDER BY and LIMIT of a write: which rows it takes would hang on order.
-func (p *parser) noOrderLimit(verb string) {
-	if t := p.Peek(0); t.Is("order", "limit") {
-		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "%s with ORDER BY or LIMIT is not supported", verb).At(t.Pos).
-			WithHint("Name the rows by a condition."))
-	}
+	return order, limit
 }
 
 // delete parses DELETE FROM t [WHERE], DELETE t FROM t JOIN … and DELETE FROM t USING t JOIN ….
@@ -240,47 +163,27 @@ func (p *parser) delete(with *ast.With) ast.Stmt {
 	if t := p.Peek(0); t.Is("ignore") {
 		p.Refuse(t.Pos, "DELETE IGNORE is not supported")
 	}
-	target := func() string {
-		n := p.Dotted()
-		p.Accept(".", "*")
-		if p.Ahead(",") {
-			p.Refuse(n.Pos, "a DELETE can write one table only")
-		}
-		return n.Parts[len(n.Parts)-1]
+	from := p.Accept("from")
+	s.Table = p.Table()
+	star := p.Accept(".", "*")
+	if p.Ahead(",") {
+		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "a DELETE can write one table only").At(p.Pos()).
+			WithHint("Write one DELETE for each table, in one transaction."))
 	}
-	if !p.Accept("from") {
-		name := target()
+	switch {
+	case from && (star || p.Ahead("using")):
+		p.Expect("using")
+		s.Tables = p.tables()
+	case !from:
 		p.Expect("from")
-		p.joinedDelete(s, name, p.tables())
-	} else {
-		mark := p.At
-		name := p.Dotted()
-		if p.Accept(".", "*") || p.Ahead("using") {
-			p.At = mark
-			_ = name
-			n := target()
-			p.Expect("using")
-			p.joinedDelete(s, n, p.tables())
-		} else {
-			s.Table = ast.TableName{Name: name}
-			s.Table.Alias = p.alias()
-			if p.Ahead(",") {
-				p.Refuse(s.Pos, "a DELETE can write one table only")
-			}
-		}
+		s.Tables = p.tables()
+	default:
+		s.Table.Alias = p.alias()
 	}
-	if p.Accept("where") {
-		w := p.expr()
-		s.Where = andOf(s.Where, w)
-	}
-	p.noOrderLimit("DELETE")
-	s.Returning = p.returning()
+	s.Where = p.Where()
+	s.OrderBy, s.Limit = p.orderLimit("DELETE", s.Tables != nil)
+	s.Returning = p.writeReturning(s.Tables)
 	return s
-}
-
-func (p *parser) joinedDelete(s *ast.Delete, name string, tables []ast.TableExpr) {
-	t, rest, on := p.extract1(tables, name, s.Pos)
-	s.Table, s.Using, s.Where = *t, rest, andOf(on...)
 }
 
 func (p *parser) truncate() ast.Stmt {
