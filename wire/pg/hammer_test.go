@@ -1,33 +1,16 @@
 package pg
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	crand "crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/binary"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"math/big"
 	"math/rand/v2"
 	"net"
-	"os"
-	"runtime"
-	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-)
 
-var (
-	hammerInputs = flag.Int("hammer", 3000, "random and mutated inputs that TestHammer sends")
-	hammerSeed   = flag.Uint64("hammerseed", 0, "TestHammer's seed; 0: of the clock")
+	"github.com/lhsql/lhsql/internal/hammer"
 )
 
 // TestHammer sends random and mutated bytes to real listeners, before log-in, within it and after
@@ -35,71 +18,23 @@ var (
 // may be logged (testServer), good clients are served in between, and neither goroutines nor
 // memory may grow.
 func TestHammer(t *testing.T) {
-	seed := *hammerSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", seed)
 	v, err := Verifier("pw")
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second}))
-	secured := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second, TLS: testCertificate(t),
+	secured := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second, TLS: hammer.Certificate(t),
 		Auth: Auth{Lookup: func(u string) (string, bool) { return v, u == "u" }, AllowMD5: true}}))
 	setUp := dial(t, open)
 	setUp.exec("create schema if not exists public")
 	setUp.exec("create table public.t (a int, b text, c double precision)")
 	setUp.exec("insert into public.t select g, 'row ' || g, g / 7.0 from generate_series(1, 5000) g")
-
-	base, baseMem := settle(), memory()
-	t.Logf("at the start: %d goroutines, %d MiB of memory", base, baseMem>>20)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	failed := make(chan string, 100)
-	start, n := time.Now(), int64(*hammerInputs)
-	var peak atomic.Int64
-	for range 16 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				i := next.Add(1)
-				if i > n || t.Failed() {
-					return
-				}
-				r := rand.New(rand.NewPCG(seed, uint64(i)))
-				if err := hammer(r, open, secured); err != nil {
-					failed <- fmt.Sprintf("input %d of seed %d: %v", i, seed, err)
-					return
-				}
-				if i%20000 == 0 {
-					m := memory()
-					peak.Store(max(peak.Load(), m))
-					t.Logf("%d inputs in %v, %d goroutines, %d MiB", i, time.Since(start).Round(time.Second), runtime.NumGoroutine(), m>>20)
-				}
-			}
-		}()
-	}
-	wg.Wait()
-	close(failed)
-	for f := range failed {
-		t.Error(f)
-	}
-	for _, addr := range []string{open} {
-		c := dial(t, addr)
+	setUp.nc.Close()
+	hammer.Run(t, func(r *rand.Rand) error { return hammerOnce(r, open, secured) }, func() {
+		c := dial(t, open)
 		c.exec("select count(*) from public.t")
 		c.nc.Close()
-	}
-	after := settle()
-	t.Logf("at the end: %d goroutines, %d MiB of memory, peak %d MiB", after, memory()>>20, peak.Load()>>20)
-	if after > base+10 {
-		buf := make([]byte, 1<<20)
-		t.Errorf("%d goroutines are left over of %d:\n%s", after-base, after, buf[:runtime.Stack(buf, true)])
-	}
-	if m := memory(); m > baseMem+600<<20 {
-		t.Errorf("memory grew from %d to %d MiB", baseMem>>20, m>>20)
-	}
+	})
 }
 
 // exec runs a simple query that must work.
@@ -125,33 +60,8 @@ func (c *client) exec(sql string) {
 	}
 }
 
-// settle waits for connections to end and counts the goroutines.
-func settle() int {
-	n := runtime.NumGoroutine()
-	for range 50 {
-		time.Sleep(100 * time.Millisecond)
-		if m := runtime.NumGoroutine(); m >= n {
-			return m
-		} else {
-			n = m
-		}
-	}
-	return n
-}
-
-// memory is what the process has resident; 0 where /proc does not say.
-func memory() int64 {
-	b, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(b), "VmRSS:")
-	kb, _ := strconv.ParseInt(strings.Fields(rest + " 0")[0], 10, 64)
-	return kb << 10
-}
-
-// hammer makes one connection, sends one input and reads to the end.
-func hammer(r *rand.Rand, open, secured string) error {
+// hammerOnce makes one connection, sends one input and reads to the end.
+func hammerOnce(r *rand.Rand, open, secured string) error {
 	addr := open
 	kind := r.IntN(10)
 	if kind < 3 {
@@ -162,7 +72,7 @@ func hammer(r *rand.Rand, open, secured string) error {
 		return err
 	}
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(20 * time.Second))
+	nc.SetDeadline(time.Now().Add(hammer.Deadline))
 	var in []byte
 	switch {
 	case kind == 0: // within TLS
@@ -174,7 +84,7 @@ func hammer(r *rand.Rand, open, secured string) error {
 			return fmt.Errorf("SSLRequest: %q %v", one, err)
 		}
 		if r.IntN(3) == 0 {
-			in = mutate(r, []byte("\x16\x03\x01\x00\xf8\x01\x00\x00\xf4\x03\x03 and no hello"))
+			in = hammer.Mutate(r, []byte("\x16\x03\x01\x00\xf8\x01\x00\x00\xf4\x03\x03 and no hello"))
 			break
 		}
 		c := tls.Client(nc, &tls.Config{InsecureSkipVerify: true})
@@ -183,11 +93,11 @@ func hammer(r *rand.Rand, open, secured string) error {
 		}
 		c.Write(beforeLogin(r))
 		c.CloseWrite()
-		return drained(c, addr)
+		return hammer.Drained(c)
 	case kind < 3: // log-in by password
 		in = append(startupPacket("user", "u", "database", "lake"), sasl(r)...)
 		if r.IntN(2) == 0 {
-			in = mutate(r, in)
+			in = hammer.Mutate(r, in)
 		}
 	case kind < 5:
 		in = beforeLogin(r)
@@ -197,31 +107,7 @@ func hammer(r *rand.Rand, open, secured string) error {
 			in = append(in, anyMessage(r)...)
 		}
 	}
-	if r.IntN(8) == 0 {
-		in = in[:r.IntN(len(in)+1)]
-	}
-	if _, err := nc.Write(in); err != nil {
-		return nil // the server may have said its last word already
-	}
-	switch r.IntN(10) {
-	case 0:
-		return nil // gone without a word
-	case 1:
-		nc.(*net.TCPConn).SetLinger(0)
-		return nil
-	}
-	nc.(*net.TCPConn).CloseWrite()
-	return drained(nc, addr)
-}
-
-// drained reads until the server closes. A time-out is the one error: the connection hangs.
-func drained(nc net.Conn, addr string) error {
-	_, err := io.Copy(io.Discard, nc)
-	var ne net.Error
-	if errors.As(err, &ne) && ne.Timeout() {
-		return fmt.Errorf("the connection to %s hangs", addr)
-	}
-	return nil
+	return hammer.Send(r, nc, in)
 }
 
 func beforeLogin(r *rand.Rand) []byte {
@@ -232,19 +118,19 @@ func beforeLogin(r *rand.Rand) []byte {
 	var in []byte
 	for range 1 + r.IntN(3) {
 		if r.IntN(5) == 0 {
-			in = append(in, noise(r, r.IntN(200))...)
+			in = append(in, hammer.Noise(r, r.IntN(200))...)
 		} else {
 			in = append(in, seeds[r.IntN(len(seeds))]...)
 		}
 	}
-	return mutate(r, in)
+	return hammer.Mutate(r, in)
 }
 
 func sasl(r *rand.Rand) []byte {
 	first := "n,,n=u,r=rOprNGfwEbeRWgbNEkqO"
 	body := append([]byte("SCRAM-SHA-256\x00"), binary.BigEndian.AppendUint32(nil, uint32(len(first)))...)
-	in := message('p', mutate(r, append(body, first...)))
-	return append(in, message('p', mutate(r, []byte("c=biws,r=rOprNGfwEbeRWgbNEkqOxyz,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=")))...)
+	in := message('p', hammer.Mutate(r, append(body, first...)))
+	return append(in, message('p', hammer.Mutate(r, []byte("c=biws,r=rOprNGfwEbeRWgbNEkqOxyz,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=")))...)
 }
 
 var hammerSQL = []string{"select 1", "select * from t where a < 5", "select a, b, c from t order by b desc limit 3", "begin", "commit", "rollback", "savepoint s", "rollback to s",
@@ -257,7 +143,7 @@ var hammerSQL = []string{"select 1", "select * from t where a < 5", "select a, b
 func anyMessage(r *rand.Rand) []byte {
 	text := []byte(hammerSQL[r.IntN(len(hammerSQL))])
 	if r.IntN(3) == 0 {
-		text = mutate(r, text)
+		text = hammer.Mutate(r, text)
 	}
 	name := []string{"", "s", "p", "c"}[r.IntN(4)]
 	i16 := func(n int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(n)) }
@@ -285,7 +171,7 @@ func anyMessage(r *rand.Rand) []byte {
 		n := r.IntN(3)
 		b := join(z([]byte(name)), z([]byte(name)), i16(1), i16(r.IntN(2)), i16(n))
 		for range n {
-			v := noise(r, r.IntN(12))
+			v := hammer.Noise(r, r.IntN(12))
 			b = join(b, i32(len(v)), v)
 		}
 		m = message('B', join(b, i16(1), i16(r.IntN(3))))
@@ -300,69 +186,16 @@ func anyMessage(r *rand.Rand) []byte {
 		}
 	case 10:
 		data := [][]byte{[]byte("1\tx\t2.5\n2\t\\N\t\\N\n"), []byte("a,b,c\n1,x,2\n"), []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x07\xff\xff"), []byte("\\.\n")}
-		m = message('d', mutate(r, data[r.IntN(len(data))]))
+		m = message('d', hammer.Mutate(r, data[r.IntN(len(data))]))
 	default:
-		m = message(byte(r.IntN(256)), noise(r, r.IntN(50)))
+		m = message(byte(r.IntN(256)), hammer.Noise(r, r.IntN(50)))
 	}
 	if r.IntN(4) == 0 {
-		m = mutate(r, m)
+		m = hammer.Mutate(r, m)
 	}
 	return m
 }
 
 func message(typ byte, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{typ}, uint32(len(body)+4)), body...)
-}
-
-func noise(r *rand.Rand, n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
-	return b
-}
-
-// mutate spoils a copy of b in a few places: a byte, a length, a piece taken out, put in twice or
-// put in from nowhere.
-func mutate(r *rand.Rand, b []byte) []byte {
-	out := append([]byte{}, b...)
-	for range 1 + r.IntN(3) {
-		if len(out) == 0 {
-			return noise(r, 4)
-		}
-		i := r.IntN(len(out))
-		j := i + r.IntN(len(out)-i)
-		switch r.IntN(6) {
-		case 0:
-			out[i] = byte(r.Uint32())
-		case 1:
-			out[i] ^= 1 << r.IntN(8)
-		case 2:
-			out = append(out[:i], out[j:]...)
-		case 3:
-			out = append(out[:j:j], append(append([]byte{}, out[i:j]...), out[j:]...)...)
-		case 4:
-			out = append(out[:i:i], append(noise(r, r.IntN(8)), out[i:]...)...)
-		case 5:
-			for k := i; k < min(i+4, len(out)); k++ {
-				out[k] = []byte{0, 0xff, 0x7f, 0x80}[r.IntN(4)]
-			}
-		}
-	}
-	return out
-}
-
-// testCertificate is a TLS configuration with a certificate of its own.
-func testCertificate(t testing.TB) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(crand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
