@@ -13,7 +13,7 @@ import (
 func queryShare(limit int64) int64 { return limit / 8 * 5 }
 func scanShare(limit int64) int64  { return limit / 4 * 3 }
 
-// MemoryLimit is the memory that the process shall stay within (PROMISES V1).
+// MemoryLimit is the memory that the process shall stay within (promises.md, V1).
 func (e *Engine) MemoryLimit() int64 { return e.cfg.MemoryLimit }
 
 // machineMemory is the memory that this process may count on: the machine's, or its control

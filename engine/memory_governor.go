@@ -11,7 +11,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// governor keeps the process within its memory (PROMISES V1) where accounts, which count what
+// governor keeps the process within its memory (promises.md, V1) where accounts, which count what
 // they are told, do not see all of it: garbage that is not collected yet, values that functions
 // make on the way, the parser's memory outside Go. It looks at what the process really has:
 //

@@ -332,7 +332,7 @@ func (s *Session) searchPath() []string {
 }
 
 // pin keeps one state of a table for the rest of a transaction block, so that its statements
-// agree on what they read (PROMISES C7).
+// agree on what they read (promises.md, C7).
 func (s *Session) pin(n lake.Name, t *lake.Table) {
 	if s.tx.block {
 		if s.tx.pins == nil {

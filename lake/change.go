@@ -71,7 +71,8 @@ const (
 	Append Kind = iota
 	// CopyOnWrite replaces data files: they must be live still and without new deletes.
 	CopyOnWrite
-	// MergeOnReadDelete adds deletes: the data files that they cover must be live still.
+	// MergeOnReadDelete adds deletes: the data files that they cover must be live still, and
+	// their rows not updated.
 	MergeOnReadDelete
 	// MergeOnReadUpdate adds deletes and data: also, no new deletes on the covered files, nor
 	// any that Conflicts.
@@ -80,8 +81,9 @@ const (
 	Compaction
 	// OverwritePartitions replaces what Conflicts tells: no new deletes or removals there.
 	OverwritePartitions
-	// Several is what several statements of a transaction did together: all of the above that
-	// guards replaced files and files with new deletes.
+	// Several is what statements of a transaction block did together: all of the above that
+	// guards replaced files and files with new deletes. Also of one DELETE, since the block may
+	// have put elsewhere what it deleted.
 	Several
 )
 

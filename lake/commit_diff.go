@@ -74,6 +74,21 @@ func diff(ctx context.Context, base *Table, from *Snapshot, head *Table, to *Sna
 	return d, nil
 }
 
+// updates leaves the deletes that came with data: what updates of either kind write.
+func (d *difference) updates() *difference {
+	brought := map[int64]bool{}
+	for _, f := range d.added {
+		brought[f.SnapshotID] = true
+	}
+	out := &difference{}
+	for _, del := range d.deletes {
+		if brought[del.SnapshotID] {
+			out.deletes = append(out.deletes, del)
+		}
+	}
+	return out
+}
+
 func live(ctx context.Context, t *Table, m *Manifest, f func(*DataFile)) error {
 	es, err := t.Entries(ctx, m)
 	if err != nil {

@@ -371,6 +371,9 @@ func TestValidationMatrix(t *testing.T) {
 			return Change{Kind: kind, Add: []*DataFile{pos(f, f1)}, Conflicts: inP}
 		}
 	}
+	move := func(f *fixture, f1 *DataFile) Change { // to where the other statement does not look
+		return Change{Kind: MergeOnReadUpdate, Add: []*DataFile{pos(f, f1), f.file(1, q)}}
+	}
 	over := func(f *fixture, f1 *DataFile) Change {
 		return Change{Kind: OverwritePartitions, Add: []*DataFile{f.file(9, p)}, Remove: []*DataFile{f1}, Conflicts: inP}
 	}
@@ -391,6 +394,10 @@ func TestValidationMatrix(t *testing.T) {
 		"mor delete, insert there":   {mor(MergeOnReadDelete), add(q), true, true},
 		"mor delete, delete":         {mor(MergeOnReadDelete), del, true, true},
 		"mor delete, rewrite":        {mor(MergeOnReadDelete), rewrite, false, false},
+		"mor delete, update":         {mor(MergeOnReadDelete), move, false, false},
+		"mor delete, equality there": {mor(MergeOnReadDelete), delEq(q), true, true},
+		"several, delete":            {mor(Several), del, false, false},
+		"several, insert there":      {mor(Several), add(q), true, true},
 		"mor update, delete":         {mor(MergeOnReadUpdate), del, false, false},
 		"mor update, update":         {mor(MergeOnReadUpdate), mor(MergeOnReadUpdate), false, false},
 		"mor update, equality here":  {mor(MergeOnReadUpdate), delEq(p), false, false},

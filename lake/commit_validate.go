@@ -43,8 +43,13 @@ func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) er
 			// here. At the serializable level its new rows tell.
 			err = c.noNewDeletes(head, d, c.Remove)
 		}
-		if err == nil && c.Kind == MergeOnReadUpdate {
+		switch {
+		case err != nil:
+		case c.Kind == MergeOnReadUpdate:
 			err = c.coveredUndeleted(head, d)
+		default:
+			// Deleting twice does no harm; but an updated row would live on where its update put it.
+			err = c.coveredUndeleted(head, d.updates())
 		}
 	case OverwritePartitions:
 		err = c.partitionsQuiet(d)

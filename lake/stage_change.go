@@ -114,10 +114,15 @@ func (t *Table) Over() *Table { return t.over }
 func LineageRowID(t *Table) int64    { return t.nextRowID }
 func LineageSequence(t *Table) int64 { return t.lastSeq + 1 }
 
-// Net is the one change that does what the staged ones did together. One change is itself.
+// Net is the one change that does what the staged ones did together. One change is itself, but
+// for a DELETE.
 func (s *Staged) Net(ctx context.Context) (Change, error) {
 	if len(s.changes) == 1 {
-		return s.changes[0], nil
+		c := s.changes[0]
+		if c.Kind == MergeOnReadDelete {
+			c.Kind = Several
+		}
+		return c, nil
 	}
 	n := Change{Base: s.Base, Branch: s.branch, Kind: Append, Edit: s.edits(), User: s.changes[0].User}
 	if !s.wroteRows() {

@@ -83,7 +83,7 @@ func statements(warehouse, queries, queryMemory, only string) ([]statement, erro
 // and read-only data that were touched, which no limit can lower.
 const slack = 32 << 20
 
-// allowed is the most resident memory under a limit (PROMISES V1).
+// allowed is the most resident memory under a limit (promises.md, V1).
 func allowed(limit int64) int64 { return limit + limit/10 + slack }
 
 // patience is how long one statement may take.

@@ -21,7 +21,7 @@ import (
 	"github.com/lhsql/lhsql/wire/pg"
 )
 
-// drainTime is how long statements in flight may take after SIGTERM (PROMISES V5).
+// drainTime is how long statements in flight may take after SIGTERM (promises.md, V5).
 const drainTime = 25 * time.Second
 
 func runServe(c *config) error { return serve(c, nil) }

@@ -1,6 +1,6 @@
 // Package limits tests that nothing a client says harms the server: statements end when they are
 // cancelled, stay within their memory, fail with the user's errors and never with ours, and leave
-// nothing behind (docs/promises, V1 to V6).
+// nothing behind (promises.md, V1 to V6).
 package limits
 
 import (

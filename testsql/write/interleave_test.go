@@ -35,7 +35,7 @@ var (
 // writers are statements that two or three sessions run at once. Each result depends on the rows
 // that it finds, so that a lost or doubled effect shows. {t} and {u} are tables, {first} is a
 // snapshot of t's. (An INSERT whose query reads its own table reads it at one snapshot and is not
-// serialized with other INSERTs: PROMISES, C5.)
+// serialized with other INSERTs: promises.md, C5.)
 var writers = map[string]string{
 	"insert":        "INSERT INTO {t} VALUES (7, 'new', 1)",
 	"delete":        "DELETE FROM {t} WHERE id = 2",
@@ -54,7 +54,8 @@ var writers = map[string]string{
 	"partition":     "ALTER TABLE {t} ADD PARTITION FIELD bucket(2, id)",
 	"property":      "ALTER TABLE {t} SET TBLPROPERTIES ('a' = 'b')",
 	"block":         "BEGIN; UPDATE {t} SET n = n + 10 WHERE id = 1; INSERT INTO {t} SELECT id + 10, grp, n FROM {t} WHERE id = 1; DELETE FROM {t} WHERE id = 3; COMMIT",
-	"transfer":      "BEGIN; DELETE FROM {t} WHERE id = 2; INSERT INTO {u} VALUES (2, 'a', 2); COMMIT",
+	"transfer":      "BEGIN; INSERT INTO {u} SELECT id, grp, n FROM {t} WHERE id = 2; DELETE FROM {t} WHERE id = 2; COMMIT",
+	"transfer grp":  "BEGIN; INSERT INTO {u} SELECT id, grp, n FROM {t} WHERE grp = 'b'; DELETE FROM {t} WHERE grp = 'b' AND id > 0; COMMIT",
 	"insert into u": "INSERT INTO {u} VALUES (5, 'u', 5)",
 	"branch insert": "INSERT INTO {t}.branch_b VALUES (6, 'b', 6)",
 	"branch update": "UPDATE {t}.branch_b SET n = n + 1",
@@ -69,7 +70,7 @@ var writers = map[string]string{
 // byMode are the writers that do the same in either write mode, and byIsolation those that do the
 // same at either isolation level: a pair of such runs once.
 func byMode(w string) bool {
-	return slices.Contains([]string{"delete", "increment", "double", "move", "merge", "merge gone", "block", "transfer", "branch update", "delete all"}, w)
+	return slices.Contains([]string{"delete", "increment", "double", "move", "merge", "merge gone", "block", "transfer", "transfer grp", "branch update", "delete all"}, w)
 }
 
 func byIsolation(w string) bool {
@@ -218,15 +219,14 @@ func everyCase(names []string, n int) []interleaving {
 func (c interleaving) kinds() int { return len(slices.Compact(slices.Clone(c.who))) }
 
 // tells leaves out cases that do what another case does: shapes and levels that none of the
-// writers depends on; format 3 with copy-on-write, which differs from format 2 in no validation;
-// and snapshot isolation with position deletes, which differ from deletion vectors only in being
-// validated less.
+// writers depends on; and format 3 with copy-on-write, which differs from format 2 in no
+// validation.
 func (c interleaving) tells() bool {
 	switch {
 	case c.shape != "2 copy-on-write" && !slices.ContainsFunc(c.who, byMode), c.shape == "3 copy-on-write":
 		return false
 	case c.level == "snapshot":
-		return slices.ContainsFunc(c.who, byIsolation) && c.shape != "2 merge-on-read"
+		return slices.ContainsFunc(c.who, byIsolation)
 	}
 	return true
 }

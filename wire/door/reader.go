@@ -12,7 +12,7 @@ import (
 const readAhead = 256 << 10
 
 // Reader reads a connection ahead of its consumer, so that a client that disconnects is noticed
-// while a statement runs (PROMISES V2). Read is for one goroutine.
+// while a statement runs (promises.md, V2). Read is for one goroutine.
 type Reader struct {
 	mu     sync.Mutex
 	cond   *sync.Cond

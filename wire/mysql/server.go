@@ -38,7 +38,7 @@ type Config struct {
 	Log                func(format string, args ...any)
 }
 
-// maxLoginPacket bounds what a client may send before authentication (PROMISES V6).
+// maxLoginPacket bounds what a client may send before authentication (promises.md, V6).
 const maxLoginPacket = 16 << 10
 
 func (c *Config) defaults() {

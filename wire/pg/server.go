@@ -30,7 +30,7 @@ type Config struct {
 	Log                func(format string, args ...any)
 }
 
-// maxStartupMessage bounds what a client may send before authentication (PROMISES V6).
+// maxStartupMessage bounds what a client may send before authentication (promises.md, V6).
 const maxStartupMessage = 16 << 10
 
 func (c *Config) defaults() {
