@@ -33,7 +33,7 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if rel.Table == nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name)
 	}
-	heads, err := s.noNulls(ctx, rel.Table, n.Actions)
+	checked, err := s.noNulls(ctx, rel.Table, n.Actions)
 	if err != nil {
 		return err
 	}
@@ -41,20 +41,15 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	for i := range n.Actions {
 		refs = refs || n.Actions[i].Ref != nil
 	}
-	return definitionError(s.editRefs(ctx, rel.Table, "ALTER TABLE", refs, func(e *lake.Edit) error {
-		for _, branch := range sortedKeys(heads) {
-			id := heads[branch]
-			if err := e.RequireRef(branch, &id); err != nil {
-				return err
-			}
-		}
+	edit := func(e *lake.Edit) error {
 		for i := range n.Actions {
 			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i]); err != nil {
 				return err
 			}
 		}
 		return nil
-	}))
+	}
+	return definitionError(s.commit(ctx, rel.Table.Name, lake.Change{Base: rel.Table, Edit: edit, MovesRefs: refs, Still: checked, Statement: "ALTER TABLE"}))
 }
 
 func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction, rel *bind.Relation) error {

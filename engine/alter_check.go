@@ -14,10 +14,9 @@ import (
 )
 
 // noNulls makes sure that the columns which an ALTER TABLE sets NOT NULL hold no NULL on any
-// branch, since branches are read with the table's schema. The heads that were looked at are to
-// be required at commit: a row that comes meanwhile was not seen.
-func (s *Session) noNulls(ctx context.Context, t *lake.Table, actions []ast.AlterAction) (map[string]int64, error) {
-	heads := map[string]int64{}
+// branch, since branches are read with the table's schema. checked: it looked, and the commit must
+// find the branches as they are, since a row that comes meanwhile was not seen.
+func (s *Session) noNulls(ctx context.Context, t *lake.Table, actions []ast.AlterAction) (checked bool, err error) {
 	for i := range actions {
 		a := &actions[i]
 		if a.Op != "set not null" {
@@ -27,29 +26,26 @@ func (s *Session) noNulls(ctx context.Context, t *lake.Table, actions []ast.Alte
 		if f == nil || f.Required && len(a.Column.Parts) == 1 {
 			continue // added by an action before this one, or NOT NULL already
 		}
-		if t.Over() != nil {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "SET NOT NULL cannot follow changes of table %q in one transaction", t.Name.Table).WithHint("COMMIT first.")
-		}
+		checked = true
 		for _, r := range t.Refs() {
 			snap := t.SnapshotByID(r.SnapshotID)
 			if !r.Branch || snap == nil {
 				continue
 			}
-			heads[r.Name] = r.SnapshotID
 			found, err := s.hasNull(ctx, t, snap, f, a.Column.Parts[1:])
 			if err != nil {
-				return nil, err
+				return false, err
 			}
 			if found {
 				where := ""
 				if r.Name != "main" {
 					where = " on branch " + r.Name
 				}
-				return nil, sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values%s", strings.Join(a.Column.Parts, "."), t.Name.Table, where)
+				return false, sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values%s", strings.Join(a.Column.Parts, "."), t.Name.Table, where)
 			}
 		}
 	}
-	return heads, nil
+	return checked, nil
 }
 
 // hasNull looks for a row in which the column, or its member at path, is NULL. A member of a

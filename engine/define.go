@@ -15,16 +15,10 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// define runs DDL. In a transaction block ALTER TABLE and COMMENT wait for COMMIT like rows do;
-// what is an operation of the catalog takes effect at once, which a warning says.
+// define runs DDL. In a transaction block it waits for COMMIT like rows do.
 func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
 	if err := s.mayWrite(writeName(st.parsed.Stmt)); err != nil {
 		return err
-	}
-	if s.tx.block && !s.concernsTemporary(ctx, st.parsed.Stmt) {
-		if err := s.defineInBlock(st.parsed.Stmt, r); err != nil {
-			return err
-		}
 	}
 	switch n := st.parsed.Stmt.(type) {
 	case *ast.CreateSchema:
@@ -50,31 +44,6 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
 }
 
-// defineInBlock warns of DDL that a block cannot hold back, and refuses it after writes: the
-// order of the two would not be theirs.
-func (s *Session) defineInBlock(st ast.Stmt, r *Result) error {
-	switch n := st.(type) {
-	case *ast.AlterTable:
-		staged := true
-		for i := range n.Actions {
-			a := &n.Actions[i]
-			staged = staged && a.Op != "rename" && a.Op != "set schema"
-		}
-		if staged {
-			return nil
-		}
-	case *ast.Comment:
-		if n.Kind != "schema" {
-			return nil
-		}
-	}
-	if len(s.tx.pending) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "this statement cannot follow writes in one transaction: it would take effect before them").WithHint("COMMIT first.")
-	}
-	r.warn("01000", "this statement takes effect at once: ROLLBACK will not undo it")
-	return nil
-}
-
 // nameFor splits the name of what is to be made, which may be temporary.
 func (s *Session) nameFor(ctx context.Context, parts []string, temp bool) (lake.Name, error) {
 	if temp {
@@ -84,7 +53,7 @@ func (s *Session) nameFor(ctx context.Context, parts []string, temp bool) (lake.
 }
 
 func (s *Session) namespaceExists(ctx context.Context, catalog, name string) bool {
-	list, err := s.engine.catalogs[catalog].Namespaces(ctx)
+	list, err := s.catalogOf(catalog).Namespaces(ctx)
 	if err != nil {
 		return false
 	}
@@ -103,13 +72,12 @@ func definitionError(err error) error {
 	var ne *lake.NotEmpty
 	switch {
 	case errors.As(err, &nf):
-		code := sqlerr.UndefinedTable
-		if nf.What == "namespace" || nf.What == "schema" {
+		if nf.What == "schema" {
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", nf.Name)
 		}
-		return sqlerr.New(code, "%s %q does not exist", nf.What, nf.Name)
+		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", nf.What, nf.Name)
 	case errors.As(err, &ex):
-		if ex.What == "namespace" {
+		if ex.What == "schema" {
 			return sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", ex.Name)
 		}
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", ex.Name[strings.LastIndexByte(ex.Name, '.')+1:])
@@ -122,7 +90,7 @@ func definitionError(err error) error {
 
 func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema) error {
 	catalog, name := s.names().schema(ctx, n.Name.Parts)
-	err := s.engine.catalogs[catalog].CreateNamespace(ctx, name, nil)
+	err := s.catalogOf(catalog).CreateNamespace(ctx, name, nil)
 	var ex *lake.Exists
 	if errors.As(err, &ex) && n.IfNotExists {
 		err = nil
@@ -170,7 +138,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	if err != nil {
 		return definitionError(err)
 	}
-	if was := s.loaded[name]; was != nil && was.MetadataLocation != staged.MetadataLocation {
+	if was := s.loaded[name]; !s.tx.block && was != nil && was.MetadataLocation != staged.MetadataLocation {
 		// The query reads the table as it was before another writer's commit, which would be lost.
 		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update: another transaction changed table %s", name.Table).
 			WithHint("Nothing was written. The statement may be run again.")
@@ -398,7 +366,7 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 			}
 		}
 		s.host = nil
-		return s.engine.catalogs[catalog].DropNamespace(ctx, ns)
+		return s.catalogOf(catalog).DropNamespace(ctx, ns)
 	}
 	if n.Kind != "table" && n.Kind != "view" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "DROP %s is not supported", strings.ToUpper(n.Kind)).At(n.Pos)
@@ -431,8 +399,8 @@ func (s *Session) dropUnreadable(ctx context.Context, n *ast.Drop, parts []strin
 	}
 	id := lake.Name{Table: parts[len(parts)-1]}
 	id.Catalog, id.Namespace = s.names().schema(ctx, parts[:len(parts)-1])
-	cat, ok := s.engine.catalogs[id.Catalog]
-	if !ok {
+	cat := s.catalogOf(id.Catalog)
+	if cat == nil {
 		return err
 	}
 	defer s.moved(id, nil)
@@ -440,7 +408,7 @@ func (s *Session) dropUnreadable(ctx context.Context, n *ast.Drop, parts []strin
 }
 
 func (s *Session) dropContents(ctx context.Context, catalog, ns string, purge bool) error {
-	cat := s.engine.catalogs[catalog]
+	cat := s.catalogOf(catalog)
 	tables, err := cat.List(ctx, ns)
 	if err != nil {
 		return err
@@ -459,6 +427,7 @@ func (s *Session) dropContents(ctx context.Context, catalog, ns string, purge bo
 		if err := cat.DropView(ctx, v); err != nil {
 			return err
 		}
+		s.moved(v, nil)
 	}
 	return nil
 }
@@ -470,7 +439,8 @@ func (s *Session) comment(ctx context.Context, n *ast.Comment, b *bind.Bound) er
 	}
 	switch n.Kind {
 	case "schema":
-		return definitionError(s.engine.catalogs[s.catalog].SetNamespaceProperties(ctx, strings.Join(n.Name.Parts, "."), map[string]string{"comment": text}, nil))
+		s.host = nil
+		return definitionError(s.catalogOf(s.catalog).SetNamespaceProperties(ctx, strings.Join(n.Name.Parts, "."), map[string]string{"comment": text}, nil))
 	case "table", "column", "view":
 		if b.Target != nil && b.Target.View != nil && n.Kind != "table" {
 			return s.commentView(ctx, n, b.Target, text)
@@ -496,12 +466,7 @@ func (s *Session) comment(ctx context.Context, n *ast.Comment, b *bind.Bound) er
 
 // edit commits a change of metadata, or keeps it until COMMIT in a transaction block.
 func (s *Session) edit(ctx context.Context, t *lake.Table, what string, f func(*lake.Edit) error) error {
-	return s.editRefs(ctx, t, what, false, f)
-}
-
-// editRefs is edit of what may be branches and tags.
-func (s *Session) editRefs(ctx context.Context, t *lake.Table, what string, refs bool, f func(*lake.Edit) error) error {
-	return s.commit(ctx, t.Name, lake.Change{Base: t, Edit: f, MovesRefs: refs, Statement: what})
+	return s.commit(ctx, t.Name, lake.Change{Base: t, Edit: f, Statement: what})
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -51,7 +51,7 @@ func (s *Session) Use(ctx context.Context, name string) error {
 		name = strings.ToLower(name)
 	} else {
 		catalog, ns := s.databaseOf(ctx, name)
-		list, err := s.engine.catalogs[catalog].Namespaces(ctx)
+		list, err := s.catalogOf(catalog).Namespaces(ctx)
 		if err != nil {
 			return err
 		}

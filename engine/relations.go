@@ -196,17 +196,18 @@ func clause(name timetravel.Spec, w bind.When) timetravel.Spec {
 	return spec
 }
 
-// loadTable loads a table once per command cycle, and once per transaction block.
+// loadTable loads a table once per command cycle, and once per transaction block: its statements
+// agree on what they read (PROMISES C7), and the block's view of the catalog sees to that.
 func (s *Session) loadTable(ctx context.Context, n lake.Name) (*lake.Table, error) {
-	if t := s.tx.pins[n]; t != nil {
-		return t, nil
-	}
-	if t := s.loaded[n]; t != nil {
-		return t, nil
-	}
 	c := s.catalogOf(n.Catalog)
 	if c == nil {
 		return nil, &lake.NotFound{What: "catalog", Name: n.Catalog}
+	}
+	if s.tx.block && n.Catalog != temporaryCatalog {
+		return c.Load(ctx, n)
+	}
+	if t := s.loaded[n]; t != nil {
+		return t, nil
 	}
 	t, err := c.Load(ctx, n)
 	if err != nil {
@@ -216,7 +217,6 @@ func (s *Session) loadTable(ctx context.Context, n lake.Name) (*lake.Table, erro
 		s.loaded = map[lake.Name]*lake.Table{}
 	}
 	s.loaded[n] = t
-	s.pin(n, t)
 	return t, nil
 }
 

@@ -238,7 +238,7 @@ func (s *Session) Close() {
 	s.Cancel()
 	s.closeCursors(false)
 	s.closeTemporary()
-	s.discardPending()
+	s.restore(context.Background(), nil)
 	s.tx = transaction{}
 	s.texts.Close()
 	s.engine.unregister(s)
@@ -329,15 +329,4 @@ func (s *Session) searchPath() []string {
 		out = append([]string{"pg_catalog"}, out...)
 	}
 	return out
-}
-
-// pin keeps one state of a table for the rest of a transaction block, so that its statements
-// agree on what they read (promises.md, C7).
-func (s *Session) pin(n lake.Name, t *lake.Table) {
-	if s.tx.block {
-		if s.tx.pins == nil {
-			s.tx.pins = map[lake.Name]*lake.Table{}
-		}
-		s.tx.pins[n] = t
-	}
 }

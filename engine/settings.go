@@ -144,6 +144,7 @@ var settingTable = append([]setting{
 	{name: "lhsql.query_memory", kind: kbSetting, value: "0", doc: "Memory that one query may hold before it spills; 0: a share of the server's."},
 	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas."},
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "serializable", enum: "serializable snapshot"},
+	{name: "lhsql.stepwise_commit", kind: boolSetting, value: "off", doc: "COMMIT makes what the catalog cannot make in one step one after the other."},
 	{name: "lhsql.default_format_version", kind: intSetting, value: "2", min: 1, max: 3},
 }, inertSettings()...)
 

@@ -60,7 +60,7 @@ func (h *host) Users() []string {
 func (h *host) Namespaces(ctx context.Context) ([]string, error) {
 	h.recall(ctx)
 	if h.namespaces == nil {
-		list, err := h.s.engine.catalogs[h.catalog].Namespaces(ctx)
+		list, err := h.s.catalogOf(h.catalog).Namespaces(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -58,7 +58,7 @@ func (h *host) recall(ctx context.Context) {
 		return
 	}
 	h.recalled = true
-	v, ok := h.s.engine.catalogs[h.catalog].(lake.Versioned)
+	v, ok := h.s.catalogOf(h.catalog).(lake.Versioned)
 	if !ok || h.s.temp != nil {
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
-	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 )
 
@@ -32,12 +31,17 @@ func (s *Session) isTemporarySchema(name string) bool {
 	return name == "pg_temp" || name == s.temporarySchema()
 }
 
-// catalogOf finds a catalog by the name that a lake.Name carries.
+// catalogOf finds a catalog by the name that a lake.Name carries, as the session sees it; nil if
+// there is none.
 func (s *Session) catalogOf(name string) lake.Catalog {
 	if name == temporaryCatalog && s.temp != nil {
 		return s.temp
 	}
-	return s.engine.catalogs[name]
+	c := s.engine.catalogs[name]
+	if c == nil || !s.tx.block {
+		return c
+	}
+	return s.inTransaction(c)
 }
 
 // located is the name of something in a schema of a database, the session's own schema included.
@@ -85,33 +89,6 @@ func (s *Session) makesTemporary(said bool, parts []string, b *bind.Bound) bool 
 	return false
 }
 
-// concernsTemporary tells whether a definition is of temporary things alone.
-func (s *Session) concernsTemporary(ctx context.Context, st ast.Stmt) bool {
-	exists := func(parts []string) bool {
-		if s.temp == nil {
-			return false
-		}
-		rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: parts})
-		return err == nil && rel.Catalog == temporaryCatalog
-	}
-	switch n := st.(type) {
-	case *ast.CreateTable:
-		return s.makesTemporary(n.Temp, n.Name.Parts, nil)
-	case *ast.CreateView:
-		return s.makesTemporary(n.Temp, n.Name.Parts, nil)
-	case *ast.AlterTable:
-		return exists(n.Name.Parts)
-	case *ast.Drop:
-		for _, name := range n.Names {
-			if !exists(name.Parts) {
-				return false
-			}
-		}
-		return n.Kind == "table" || n.Kind == "view"
-	}
-	return false
-}
-
 // temporaryState is what the session's catalog holds now.
 func (s *Session) temporaryState() lake.TemporaryState {
 	if s.temp == nil {
@@ -131,11 +108,6 @@ func (s *Session) restoreTemporary(to lake.TemporaryState) {
 
 // forgetTemporary makes the session look anew at its temporary tables.
 func (s *Session) forgetTemporary() {
-	for n := range s.tx.pins {
-		if n.Catalog == temporaryCatalog {
-			delete(s.tx.pins, n)
-		}
-	}
 	for n := range s.loaded {
 		if n.Catalog == temporaryCatalog {
 			delete(s.loaded, n)

@@ -17,16 +17,15 @@ type transaction struct {
 	readOnly   bool
 	start      time.Time
 	savepoints []savepoint
-	pins       map[lake.Name]*lake.Table
-	pending    pending
-	temp       lake.TemporaryState // the temporary tables at its start
+	catalogs   map[string]*lake.Transaction // those that it has touched, as it has made them
+	temp       lake.TemporaryState          // the temporary tables at its start
 }
 
 // savepoint remembers what ROLLBACK TO restores.
 type savepoint struct {
 	name     string
 	settings map[string]string
-	pending  pending
+	catalogs map[string]lake.TransactionState
 	temp     lake.TemporaryState
 }
 
@@ -112,7 +111,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		if err := s.needBlock("SAVEPOINT"); err != nil {
 			return "", err
 		}
-		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.pending, s.temporaryState()})
+		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.states(), s.temporaryState()})
 		return "SAVEPOINT", nil
 	case "release":
 		if err := s.needBlock("RELEASE SAVEPOINT"); err != nil {
@@ -132,7 +131,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 			return "", err
 		}
 		s.settings.values = copyMap(s.tx.savepoints[i].settings)
-		s.restore(ctx, s.tx.savepoints[i].pending)
+		s.restore(ctx, s.tx.savepoints[i].catalogs)
 		s.restoreTemporary(s.tx.savepoints[i].temp)
 		s.tx.savepoints = s.tx.savepoints[:i+1]
 		s.tx.failed = false
@@ -174,11 +173,11 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 	}
 	var err error
 	if tag == "COMMIT" {
-		if err = s.publish(ctx); err == nil {
+		if err = s.publish(ctx, r); err == nil {
 			err = s.commitTemporary(ctx)
 		}
 	} else {
-		s.discardPending()
+		s.restore(ctx, nil)
 	}
 	if tag == "ROLLBACK" || err != nil {
 		s.restoreTemporary(s.tx.temp)
@@ -186,6 +185,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 	s.settings.endTx(tag == "COMMIT" && err == nil)
 	s.closeCursors(true)
 	s.tx = transaction{}
+	s.loaded, s.host = nil, nil
 	if err != nil {
 		return "", err
 	}

@@ -123,9 +123,6 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 	if err := s.keepAside(&ch); err != nil {
 		return err
 	}
-	if s.tx.block && n.Catalog != temporaryCatalog {
-		return s.stage(ctx, n, ch)
-	}
 	t, err := s.catalogOf(n.Catalog).Commit(ctx, n, ch)
 	if err != nil {
 		return definitionError(err) // the table may be gone by now
@@ -155,7 +152,6 @@ func (s *Session) keepAside(ch *lake.Change) error {
 
 // moved makes a table's new state what this command cycle sees; t nil: forget it.
 func (s *Session) moved(n lake.Name, t *lake.Table) {
-	delete(s.tx.pins, n)
 	delete(s.loaded, n)
 	s.host = nil
 	if t != nil {

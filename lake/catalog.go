@@ -81,8 +81,26 @@ type pointers interface {
 	move(ctx context.Context, moves []pointerMove) error
 }
 
-// pointerMove moves a table's pointer; from "" makes the table.
+// pointerMove moves a table's pointer; from "" makes the table, to "" drops it. now is its new name,
+// if it gets one.
 type pointerMove struct {
 	name     Name
 	from, to string
+	now      Name
+	view     bool
+}
+
+// target is the name after the move.
+func (m *pointerMove) target() Name {
+	if m.now != (Name{}) {
+		return m.now
+	}
+	return m.name
+}
+
+func (m *pointerMove) kind() string {
+	if m.view {
+		return "VIEW"
+	}
+	return "TABLE"
 }

@@ -67,6 +67,12 @@ func openREST(ctx context.Context, name string, props map[string]string) (Catalo
 func (c *restCatalog) Name() string                  { return c.name }
 func (c *restCatalog) Properties() map[string]string { return c.props }
 func (c *restCatalog) Close() error                  { return c.client.Close() }
+func (c *restCatalog) commits() *commitEngine        { return &c.engine }
+
+func (c *restCatalog) needViews() error { return nil }
+
+// viewFolder implements definer: the server decides.
+func (c *restCatalog) viewFolder(Name, map[string]string) (string, error) { return "", nil }
 
 func levels(ns string) table.Identifier { return strings.Split(ns, ".") }
 
@@ -296,7 +302,7 @@ func (c *restCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table
 	case err == nil && !spec.Replace:
 		return nil, &Exists{What: "table", Name: n.String()}
 	case err == nil:
-		return replacing(ctx, c.store, old, spec)
+		return replacing(ctx, old, spec)
 	case !errors.As(err, &missing):
 		return nil, err
 	}
@@ -304,6 +310,11 @@ func (c *restCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table
 	if err != nil {
 		return nil, err
 	}
+	return c.stageNew(ctx, n, spec, props)
+}
+
+// stageNew implements definer.
+func (c *restCatalog) stageNew(ctx context.Context, n Name, spec TableSpec, props map[string]string) (*Table, error) {
 	location := spec.Location
 	switch {
 	case location != "":

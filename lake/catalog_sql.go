@@ -36,7 +36,7 @@ type sqlCatalog struct {
 
 func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
 	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props)}
-	c.engine = commitEngine{pointers: c, load: c.loadAt}
+	c.engine = commitEngine{pointers: c, load: c.loadAt, rows: c}
 	c.lockWait = time.Duration(intProperty(props, "lhsql.lock-timeout-ms", int(defaultLockWait/time.Millisecond))) * time.Millisecond
 	target, dsn, err := sqlTarget(name, props["uri"])
 	if err != nil {
@@ -167,6 +167,7 @@ func (c *sqlCatalog) prepare(ctx context.Context) error {
 
 func (c *sqlCatalog) Name() string                  { return c.name }
 func (c *sqlCatalog) Properties() map[string]string { return c.props }
+func (c *sqlCatalog) commits() *commitEngine        { return &c.engine }
 func (c *sqlCatalog) Close() error {
 	c.watch.close()
 	return c.db.Close()
@@ -244,7 +245,7 @@ UNION SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ?`
 }
 
 func (c *sqlCatalog) namespaceExists(ctx context.Context, ns string) (bool, error) {
-	like := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(ns) + ".%"
+	like := likeBelow(ns)
 	found, err := c.strings(ctx, `SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ? AND (table_namespace = ? OR table_namespace LIKE ? ESCAPE '!')
 UNION ALL SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? AND (namespace = ? OR namespace LIKE ? ESCAPE '!') LIMIT 1`,
 		c.name, ns, like, c.name, ns, like)
@@ -319,7 +320,10 @@ func (c *sqlCatalog) setNamespace(ctx context.Context, ns string, set map[string
 // certainly is atomically for what is not tried again: a lost race and a lost answer are told
 // to the user, who knows best what to do.
 func (c *sqlCatalog) certainly(ctx context.Context, what string, f func(context.Context, sqlExec) error) error {
-	err := c.atomically(ctx, f)
+	return c.certain(c.atomically(ctx, f), what)
+}
+
+func (c *sqlCatalog) certain(err error, what string) error {
 	switch {
 	case errors.Is(err, errUnknown):
 		e := sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the change of %s took place", what)
@@ -338,22 +342,8 @@ func duplicate(err error) bool {
 }
 
 func (c *sqlCatalog) DropNamespace(ctx context.Context, ns string) error {
-	if err := c.needNamespace(ctx, ns); err != nil {
-		return err
-	}
-	like := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(ns) + ".%"
-	inside, err := c.strings(ctx, `SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND (table_namespace = ? OR table_namespace LIKE ? ESCAPE '!')
-UNION ALL SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace LIKE ? ESCAPE '!' LIMIT 1`, c.name, ns, like, c.name, like)
-	if err != nil {
-		return err
-	}
-	if len(inside) > 0 {
-		return &NotEmpty{Namespace: ns}
-	}
-	return c.certainly(ctx, "schema "+ns, func(ctx context.Context, db sqlExec) error {
-		_, err := db.ExecContext(ctx, c.q("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"), c.name, ns)
-		return c.fail(err, "written")
-	})
+	err := c.define(ctx, nil, &definitions{schemas: []schemaChange{{name: ns, dropped: true}}})
+	return c.certain(err, "schema "+ns)
 }
 
 func (c *sqlCatalog) NamespaceProperties(ctx context.Context, ns string) (map[string]string, error) {
@@ -452,6 +442,7 @@ func (c *sqlCatalog) move(ctx context.Context, moves []pointerMove) error {
 // sqlExec is a transaction or a connection within one.
 type sqlExec interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // atomically runs f in a transaction and tells apart: done (nil), certainly not done (any other
@@ -645,12 +636,9 @@ func (c *sqlCatalog) Register(ctx context.Context, n Name, loc string) (*Table, 
 	return t, nil
 }
 
-// defaultLocation is where a new table lies: PyIceberg's convention.
-func (c *sqlCatalog) defaultLocation(ctx context.Context, n Name) (string, error) {
-	props, err := c.NamespaceProperties(ctx, n.Namespace)
-	if err != nil {
-		return "", err
-	}
+// defaultLocation is where a new table lies, in a namespace with the properties: PyIceberg's
+// convention.
+func (c *sqlCatalog) defaultLocation(n Name, props map[string]string) (string, error) {
 	if l := props["location"]; l != "" {
 		return strings.TrimRight(l, "/") + "/" + n.Table, nil
 	}
@@ -658,4 +646,9 @@ func (c *sqlCatalog) defaultLocation(ctx context.Context, n Name) (string, error
 		return strings.TrimRight(w, "/") + "/" + n.Namespace + "/" + n.Table, nil
 	}
 	return "", sqlerr.New(sqlerr.ConfigFileError, "catalog %s has no warehouse: give the table a location", c.name)
+}
+
+// viewFolder implements definer.
+func (c *sqlCatalog) viewFolder(n Name, props map[string]string) (string, error) {
+	return c.defaultLocation(n, props)
 }

@@ -216,7 +216,7 @@ func (c *Temporary) Stage(ctx context.Context, n Name, spec TableSpec) (*Table, 
 		if err != nil {
 			return nil, err
 		}
-		return replacing(ctx, c.store, old, spec)
+		return replacing(ctx, old, spec)
 	}
 	if err := state.taken(n); err != nil {
 		return nil, err

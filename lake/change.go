@@ -49,6 +49,10 @@ type Change struct {
 	// cannot be written beside it, since it names snapshots of before.
 	MovesRefs bool
 
+	// Still says that no branch may have moved, come or gone since Base: Edit depends on what the
+	// statement has seen of the rows.
+	Still bool
+
 	// Balance, if set, is checked before the commit (C10).
 	Balance *Balance
 

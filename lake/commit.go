@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,11 +55,14 @@ type commitEngine struct {
 	// send, if set, is how the catalog takes updates instead of metadata files (REST). Its
 	// errors are told apart like those of pointers.move.
 	send func(ctx context.Context, attempts []*attempt) error
+	// rows, if set, is the catalog's way to make definitions and to move pointers in one step.
+	rows rowCatalog
 }
 
 // attempt is one try of one change.
 type attempt struct {
 	name    Name
+	now     Name   // the name that the table has after the commit
 	head    *Table // nil: the table is made
 	edit    *Edit
 	to      string
@@ -92,6 +96,11 @@ func (p retryPolicy) wait(n int) time.Duration {
 
 // commit applies the changes, all or none.
 func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Table, error) {
+	return g.publish(ctx, changes, nil)
+}
+
+// publish applies changes and definitions, all or none. d nil: there are no definitions.
+func (g *commitEngine) publish(ctx context.Context, changes []TableChange, d *definitions) ([]*Table, error) {
 	commit := uuid.NewString()
 	clock := clockOf(ctx, SystemClock)
 	for try := 0; ; try++ {
@@ -99,20 +108,26 @@ func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Ta
 			return nil, err
 		}
 		attempts, policy, err := g.prepare(ctx, changes, commit, try)
+		var moves []pointerMove
 		if err == nil {
-			err = g.swap(ctx, attempts)
+			moves, err = g.moves(ctx, attempts, d, try)
+		}
+		if err == nil {
+			err = g.swap(ctx, attempts, moves, d)
 		}
 		if err == nil {
 			return g.results(ctx, attempts)
 		}
 		if Outcome(err) == Unknown {
-			return g.resolve(ctx, attempts, commit, err)
+			return g.resolve(ctx, attempts, moves, commit, err)
 		}
 		cleanUp(ctx, attempts)
-		if !errors.Is(err, errLostRace) {
+		switch {
+		case !errors.Is(err, errLostRace):
 			return nil, err
-		}
-		if try >= policy.tries {
+		case made(changes) && (len(changes) == 1 && d == nil || g.send != nil):
+			return nil, conflict("another transaction changed table %s", changes[0].Name.Table)
+		case try >= policy.tries:
 			return nil, conflict("other writers committed first %d times", try+1)
 		}
 		if err := clock.Sleep(ctx, policy.wait(try+1)); err != nil {
@@ -124,33 +139,28 @@ func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Ta
 	}
 }
 
+// made tells whether one of the changes makes or replaces its table.
+func made(changes []TableChange) bool {
+	return slices.ContainsFunc(changes, func(c TableChange) bool { return c.Change.makes() })
+}
+
+func (c *Change) makes() bool   { return c.Base != nil && c.Base.staged != nil }
+func (c *Change) created() bool { return c.makes() && c.Base.staged.created }
+
 // prepare writes all files of a try.
 func (g *commitEngine) prepare(ctx context.Context, changes []TableChange, commit string, try int) ([]*attempt, retryPolicy, error) {
-	policy := retryPolicy{}
+	policy := policyOf(nil)
 	var out []*attempt
 	for i := range changes {
 		tc := &changes[i]
-		if err := yield(ctx, "load"); err != nil {
-			return out, policy, err
-		}
-		loc, err := g.pointers.pointer(ctx, tc.Name)
+		a, err := g.begin(ctx, tc, try)
 		if err != nil {
 			return out, policy, err
 		}
-		head, err := g.load(ctx, tc.Name, loc)
-		if err != nil {
-			return out, policy, err
-		}
-		if p := policyOf(head.properties); p.tries > policy.tries || i == 0 {
+		if p := policyOf(a.head.properties); p.tries > policy.tries || i == 0 {
 			policy = p
 		}
-		a := &attempt{name: tc.Name, head: head}
 		out = append(out, a)
-		edit, err := newEdit(&head.state, nextInstant(ctx, head))
-		if err != nil {
-			return out, policy, metadataError(err, loc)
-		}
-		a.edit = edit
 		// Each try has its own file names: an earlier one may not have been cleaned up.
 		unique := commit
 		if try > 0 {
@@ -161,6 +171,40 @@ func (g *commitEngine) prepare(ctx context.Context, changes []TableChange, commi
 		}
 	}
 	return out, policy, nil
+}
+
+// begin finds the state that a change goes onto: the table's head, or what makes the table. A
+// table that replaces one that has moved on has met a conflict.
+func (g *commitEngine) begin(ctx context.Context, tc *TableChange, try int) (*attempt, error) {
+	if tc.Change.makes() {
+		t := tc.Change.Base
+		if try > 0 && g.rows != nil && !tc.Change.created() {
+			loc, err := g.rows.located(ctx, tc.Name)
+			if err != nil {
+				return nil, err
+			}
+			if loc != t.pointer {
+				return nil, conflict("another transaction changed table %s", tc.Name.Table)
+			}
+		}
+		return &attempt{name: tc.Name, head: t, edit: t.staged.again(nextInstant(ctx, t))}, nil
+	}
+	if err := yield(ctx, "load"); err != nil {
+		return nil, err
+	}
+	loc, err := g.pointers.pointer(ctx, tc.Name)
+	if err != nil {
+		return nil, err
+	}
+	head, err := g.load(ctx, tc.Name, loc)
+	if err != nil {
+		return nil, err
+	}
+	edit, err := newEdit(&head.state, nextInstant(ctx, head))
+	if err != nil {
+		return nil, metadataError(err, loc)
+	}
+	return &attempt{name: tc.Name, head: head, edit: edit}, nil
 }
 
 // nextInstant is the commit's time: after the head's, so that time travel can tell them apart
@@ -189,6 +233,11 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 	if err := c.rowsFit(a.head); err != nil {
 		return err
 	}
+	if c.Still {
+		if err := c.branchesStill(a.head, a.edit); err != nil {
+			return err
+		}
+	}
 	if c.Edit != nil {
 		if err := c.schemaUnchanged(a.head); err != nil {
 			return err
@@ -215,7 +264,7 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 			return err
 		}
 	}
-	if !a.edit.changed() {
+	if !a.edit.changed() && !c.makes() {
 		return nil
 	}
 	return g.finish(ctx, a)
@@ -274,23 +323,20 @@ func (g *commitEngine) writeMetadata(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-func (g *commitEngine) swap(ctx context.Context, attempts []*attempt) error {
-	var moves []pointerMove
-	for _, a := range attempts {
-		if a.to != "" {
-			moves = append(moves, pointerMove{name: a.name, from: a.head.pointer, to: a.to})
-		}
-	}
-	if len(moves) == 0 {
+func (g *commitEngine) swap(ctx context.Context, attempts []*attempt, moves []pointerMove, d *definitions) error {
+	if len(moves) == 0 && d.empty() {
 		return nil
 	}
 	if err := yield(ctx, "swap"); err != nil {
 		return err
 	}
 	var err error
-	if g.send != nil {
+	switch {
+	case g.send != nil:
 		err = g.send(ctx, attempts)
-	} else {
+	case d != nil:
+		err = g.rows.define(ctx, moves, d)
+	default:
 		err = g.pointers.move(ctx, moves)
 	}
 	if err != nil {
@@ -312,9 +358,13 @@ func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Tab
 			out[i] = a.head
 			continue
 		}
-		t, err := g.load(ctx, a.name, a.to)
+		name := a.name
+		if a.now != (Name{}) {
+			name = a.now
+		}
+		t, err := g.load(ctx, name, a.to)
 		if err != nil {
-			t = &Table{Name: a.head.Name, MetadataLocation: Canonical(a.to), state: *a.edit.s, place: a.head.place, pointer: a.to}
+			t = &Table{Name: name, MetadataLocation: Canonical(a.to), state: *a.edit.s, place: a.head.place, pointer: a.to}
 		}
 		out[i] = t
 	}
@@ -323,37 +373,47 @@ func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Tab
 
 // resolve finds out whether a commit happened whose answer was lost (C3): the pointer may be at
 // our metadata file, or a later one may know our commit. That neither is seen proves nothing.
-func (g *commitEngine) resolve(ctx context.Context, attempts []*attempt, commit string, cause error) ([]*Table, error) {
+func (g *commitEngine) resolve(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string, cause error) ([]*Table, error) {
 	ctx = context.WithoutCancel(ctx)
 	clock := clockOf(ctx, SystemClock)
 	for try := 1; try <= 4; try++ {
-		if g.happened(ctx, attempts, commit) {
+		if g.happened(ctx, attempts, moves, commit) {
 			return g.results(ctx, attempts)
 		}
 		if err := clock.Sleep(ctx, retryPolicy{min: 100 * time.Millisecond, max: 2 * time.Second}.wait(try)); err != nil {
 			break
 		}
 	}
-	e := sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit to table %s took place", attempts[0].name).
-		WithHint("Look for the snapshot whose summary has lhsql.commit-uuid = %s before you run the statement again.", commit)
+	var e *sqlerr.Error
+	if len(attempts) > 0 {
+		e = sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit to table %s took place", attempts[0].name).
+			WithHint("Look for the snapshot whose summary has lhsql.commit-uuid = %s before you run the statement again.", commit)
+	} else {
+		e = sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit took place").
+			WithHint("See what tables and views there are before you run the statement again.")
+	}
 	e.Cause = cause
 	return nil, e
 }
 
-// happened looks for the first moved table's new state: pointers move all or none.
-func (g *commitEngine) happened(ctx context.Context, attempts []*attempt, commit string) bool {
+// happened looks for the first moved pointer's new state: pointers move all or none.
+func (g *commitEngine) happened(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string) bool {
 	for _, a := range attempts {
 		if a.to == "" {
 			continue
 		}
-		loc, err := g.pointers.pointer(ctx, a.name)
+		name := a.name
+		if a.now != (Name{}) {
+			name = a.now
+		}
+		loc, err := g.pointers.pointer(ctx, name)
 		if err != nil {
 			return false
 		}
 		if loc == a.to {
 			return true
 		}
-		t, err := g.load(ctx, a.name, loc)
+		t, err := g.load(ctx, name, loc)
 		if err != nil {
 			return false
 		}
@@ -369,7 +429,13 @@ func (g *commitEngine) happened(ctx context.Context, attempts []*attempt, commit
 		}
 		return false
 	}
-	return false
+	for _, m := range moves {
+		if m.to != "" {
+			loc, err := g.rows.located(ctx, m.target())
+			return err == nil && loc == m.to
+		}
+	}
+	return false // that something is gone does not tell by whom
 }
 
 // cleanUp removes the files of tries that certainly did not commit.

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -262,16 +264,26 @@ func (c *sqlCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table,
 	case err == nil && !spec.Replace:
 		return nil, &Exists{What: "table", Name: n.String()}
 	case err == nil:
-		return replacing(ctx, c.store, old, spec)
+		return replacing(ctx, old, spec)
 	case !errors.As(err, &missing):
 		return nil, err
 	}
 	if _, err := c.LoadView(ctx, n); err == nil {
 		return nil, &Exists{What: "view", Name: n.String()}
 	}
+	props, err := c.NamespaceProperties(ctx, n.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	return c.stageNew(ctx, n, spec, props)
+}
+
+// stageNew implements definer.
+func (c *sqlCatalog) stageNew(ctx context.Context, n Name, spec TableSpec, props map[string]string) (*Table, error) {
 	location := spec.Location
 	if location == "" {
-		if location, err = c.defaultLocation(ctx, n); err != nil {
+		var err error
+		if location, err = c.defaultLocation(n, props); err != nil {
 			return nil, err
 		}
 	}
@@ -282,7 +294,7 @@ func (c *sqlCatalog) Stage(ctx context.Context, n Name, spec TableSpec) (*Table,
 func (t *Table) Staged() bool { return t.staged != nil }
 
 // replacing stages CREATE OR REPLACE of a table that exists.
-func replacing(ctx context.Context, store FS, old *Table, spec TableSpec) (*Table, error) {
+func replacing(ctx context.Context, old *Table, spec TableSpec) (*Table, error) {
 	if old.Moved() {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "table %s was moved: it can only be read", old.Name.Table)
 	}
@@ -307,7 +319,7 @@ func replacing(ctx context.Context, store FS, old *Table, spec TableSpec) (*Tabl
 	if err := e.define(spec); err != nil {
 		return nil, err
 	}
-	t, err := staged(store, old.Name, e, old.place.fs.(*guardFS).prefixes)
+	t, err := staged(old.place.store, old.Name, e, old.place.fs.(*guardFS).prefixes)
 	if err == nil {
 		t.pointer, t.MetadataLocation = old.pointer, old.MetadataLocation
 	}
@@ -332,51 +344,20 @@ func (g *commitEngine) commitStaged(ctx context.Context, t *Table, c Change) (*T
 	if t.staged == nil {
 		return nil, errors.New("the table was not staged")
 	}
-	edit := *t.staged
-	edit.s = t.staged.s.clone()
-	edit.now = nextInstant(ctx, t)
-	edit.doc = map[string]json.RawMessage{}
-	for k, v := range t.staged.doc {
-		edit.doc[k] = v
+	c.Base = t
+	out, err := g.commit(ctx, []TableChange{{t.Name, c}})
+	if err != nil {
+		return nil, err
 	}
-	commit := uuid.NewString()
-	a := &attempt{name: t.Name, head: t, edit: &edit}
-	err := func() error {
-		if len(c.Add) > 0 {
-			p := &producer{c: &c, head: t, edit: &edit, commit: commit, spell: metadataFolder(edit.s)}
-			err := p.locate()
-			if err == nil {
-				err = p.run(ctx)
-			}
-			a.written = append(a.written, p.written...)
-			if err != nil {
-				return err
-			}
-		}
-		if err := g.finish(ctx, a); err != nil {
-			return err
-		}
-		return g.swap(ctx, []*attempt{a})
-	}()
-	switch {
-	case err == nil:
-		out, err := g.results(ctx, []*attempt{a})
-		if err != nil {
-			return nil, err
-		}
-		return out[0], nil
-	case Outcome(err) == Unknown:
-		out, err := g.resolve(ctx, []*attempt{a}, commit, err)
-		if err != nil {
-			return nil, err
-		}
-		return out[0], nil
-	}
-	cleanUp(ctx, []*attempt{a})
-	if errors.Is(err, errLostRace) {
-		return nil, conflict("another transaction changed table %s", t.Name.Table)
-	}
-	return nil, err
+	return out[0], nil
+}
+
+// again is the same edit once more, for another try.
+func (e *Edit) again(now time.Time) *Edit {
+	c := *e
+	c.s, c.doc, c.renamed, c.now = e.s.clone(), maps.Clone(e.doc), maps.Clone(e.renamed), now
+	c.updates, c.requires = slices.Clip(e.updates), slices.Clip(e.requires)
+	return &c
 }
 
 func (c *sqlCatalog) Commit(ctx context.Context, n Name, ch Change) (*Table, error) {

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -199,6 +200,31 @@ func (c *Change) schemaUnchanged(head *Table) error {
 	}
 	if len(c.Base.specs) != len(head.specs) {
 		return conflict("another transaction changed the partitioning of table %s", head.Name.Table)
+	}
+	return nil
+}
+
+// branchesStill makes sure that each branch is where Base has it. A server is told to look at
+// those that it can be told of.
+func (c *Change) branchesStill(head *Table, e *Edit) error {
+	at := func(t *Table, name string) *int64 {
+		if r, ok := t.Ref(name); ok && r.Branch {
+			return &r.SnapshotID
+		}
+		return nil
+	}
+	names := []string{"main"}
+	for _, r := range slices.Concat(c.Base.Refs(), head.Refs()) {
+		if r.Branch && r.Name != "main" {
+			names = append(names, r.Name)
+		}
+	}
+	for _, n := range names {
+		was, is := at(c.Base, n), at(head, n)
+		if (was == nil) != (is == nil) || was != nil && *was != *is {
+			return conflict("another transaction changed branch %s of table %s", n, head.Name.Table)
+		}
+		e.require("assert-ref-snapshot-id", obj{"ref": n, "snapshot-id": was})
 	}
 	return nil
 }

@@ -330,7 +330,7 @@ func (e *Edit) widens(from, to string) bool {
 }
 
 // SetRequired sets or drops NOT NULL. To set it the caller must know that no value is NULL, in
-// the state that RequireRef pins.
+// the state that Change.Still keeps.
 func (e *Edit) SetRequired(path []string, required bool) error {
 	f, err := e.find(path)
 	if err != nil {

@@ -6,63 +6,95 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
 // Staged is what a transaction has done to one table so far, seen by nobody else: a chain of
-// changes on the state that the first of them read. Immutable; a savepoint keeps an earlier one.
+// changes on the state that the first of them read, or that CREATE TABLE made. Immutable; a
+// savepoint keeps an earlier one.
 //
 //	Base ── change 1 ──▶ snapshot in memory ── change 2 ──▶ Table
 //	  └───────────────────── Net ─────────────────────────────┘
 //
-// The snapshots in between have manifests in the table's folder (Scratch), but no metadata file
-// names them. Net is the one change that COMMIT publishes.
+// The snapshots in between have manifests in the table's folder, but no metadata file names them.
+// Net is the one change that COMMIT publishes.
 type Staged struct {
 	Base    *Table
-	Table   *Table   // Base with the changes
-	Scratch []string // metadata files that only the staged snapshots need
-	Files   []string // data and delete files that the changes added
+	Table   *Table // Base with the changes
 	changes []Change
 	branch  string
 	// movedRefs: a change was of branches or tags.
 	movedRefs bool
 }
 
-// Stage adds a change to what is staged; s nil begins with c.Base.
-func (s *Staged) Stage(ctx context.Context, c Change) (*Staged, error) {
-	if s == nil {
-		s = &Staged{Base: c.Base, Table: c.Base}
+// stagedStates numbers the states that transactions have seen, so that two of them never look like
+// one: a prepared statement asks by its table's MetadataLocation whether it has moved on.
+var stagedStates atomic.Int64
+
+// beginStaged is a table that nothing has been done to yet: one that is there, or one that the
+// transaction makes or replaces.
+func beginStaged(base *Table) *Staged {
+	t := *base
+	if base.staged != nil {
+		t.staged = nil // who writes to it finds a table like others
+		t.pointer = ""
+		t.MetadataLocation = stagedLocation(base)
 	}
+	return &Staged{Base: base, Table: &t}
+}
+
+func stagedLocation(base *Table) string {
+	loc := base.MetadataLocation
+	if loc == "" {
+		loc = Canonical(base.location) + "/metadata/"
+	}
+	return fmt.Sprintf("%s#%d", loc, stagedStates.Add(1))
+}
+
+// named is the same for a table with another name.
+func (s *Staged) named(n Name) *Staged {
+	next, base, table := *s, *s.Base, *s.Table
+	base.Name, table.Name = n, n
+	next.Base, next.Table = &base, &table
+	if table.over != nil {
+		table.over = &base
+	}
+	return &next
+}
+
+// Stage adds a change to what is staged. wrote are the files that nothing but the transaction
+// knows: data and delete files that the change adds, and the staged snapshot's own.
+func (s *Staged) Stage(ctx context.Context, c Change) (next *Staged, wrote []string, err error) {
 	rows := len(c.Add)+len(c.Remove) > 0
 	if rows && s.wroteRows() && branchName(c.Branch) != s.branch {
-		return nil, errSeveralBranches(s.Base)
+		return nil, nil, errSeveralBranches(s.Base)
 	}
 	if s.movedRefs && rows || c.MovesRefs && s.wroteRows() {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write rows of table %s and move its branches or tags", s.Base.Name.Table).
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "one transaction cannot write rows of table %s and move its branches or tags", s.Base.Name.Table).
 			WithHint("COMMIT between them.")
 	}
 	if c.StageOnly {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a transaction cannot stage a snapshot of table %s to be published later", s.Base.Name.Table).
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "a transaction cannot stage a snapshot of table %s to be published later", s.Base.Name.Table).
 			WithHint("Write outside of a transaction block, or to a branch.")
 	}
-	next := &Staged{movedRefs: s.movedRefs || c.MovesRefs, Base: s.Base, Files: append([]string(nil), s.Files...), Scratch: append([]string(nil), s.Scratch...),
-		changes: append(append([]Change(nil), s.changes...), c), branch: s.branch}
+	next = &Staged{movedRefs: s.movedRefs || c.MovesRefs, Base: s.Base, branch: s.branch, changes: append(append([]Change(nil), s.changes...), c)}
 	if rows {
 		next.branch = branchName(c.Branch)
 	}
 	e, err := newEdit(&s.Table.state, nextInstant(ctx, s.Table))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.Edit != nil {
 		if err := c.Edit(e); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := e.flush(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if rows {
 		p := &producer{c: &c, head: s.Table, edit: e, commit: uuid.NewString(), spell: metadataFolder(e.s)}
@@ -74,26 +106,26 @@ func (s *Staged) Stage(ctx context.Context, c Change) (*Staged, error) {
 			for _, f := range p.written {
 				_ = s.Base.FS().Remove(context.WithoutCancel(ctx), f)
 			}
-			return nil, err
+			return nil, nil, err
 		}
-		next.Scratch = append(next.Scratch, p.written...)
+		wrote = p.written
 		for _, f := range c.Add {
-			next.Files = append(next.Files, f.Path)
+			wrote = append(wrote, s.Base.Resolve(f.Path))
 		}
 	}
 	raw, err := json.Marshal(e.doc)
 	if err != nil {
-		return nil, err
+		return nil, wrote, err
 	}
 	st, err := parseMetadata(raw)
 	if err != nil {
-		return nil, err
+		return nil, wrote, err
 	}
 	t := *s.Base
-	t.state, t.pointer, t.over = *st, "", s.Base
-	t.MetadataLocation = fmt.Sprintf("%s#%d", s.Base.MetadataLocation, len(next.changes))
+	t.state, t.pointer, t.over, t.staged = *st, "", s.Base, nil
+	t.MetadataLocation = stagedLocation(s.Base)
 	next.Table = &t
-	return next, nil
+	return next, wrote, nil
 }
 
 func branchName(b string) string {
@@ -117,14 +149,21 @@ func LineageSequence(t *Table) int64 { return t.lastSeq + 1 }
 // Net is the one change that does what the staged ones did together. One change is itself, but
 // for a DELETE.
 func (s *Staged) Net(ctx context.Context) (Change, error) {
-	if len(s.changes) == 1 {
+	switch len(s.changes) {
+	case 0:
+		return Change{Base: s.Base}, nil
+	case 1:
 		c := s.changes[0]
+		c.Base = s.Base // what the statement saw of a table that is made is no table yet
 		if c.Kind == MergeOnReadDelete {
 			c.Kind = Several
 		}
 		return c, nil
 	}
 	n := Change{Base: s.Base, Branch: s.branch, Kind: Append, Edit: s.edits(), User: s.changes[0].User}
+	for i := range s.changes {
+		n.Still = n.Still || s.changes[i].Still
+	}
 	if !s.wroteRows() {
 		n.Statement = s.statements()
 		return n, nil
@@ -158,12 +197,18 @@ func (s *Staged) guard(n *Change) {
 	var filters []func(*DataFile) bool
 	all := false
 	inputs := map[Input]bool{}
+	names := map[Name]bool{s.Base.Name: true} // the table may have been renamed in between
+	for i := range s.changes {
+		if b := s.changes[i].Base; b != nil {
+			names[b.Name] = true
+		}
+	}
 	for i := range s.changes {
 		c := &s.changes[i]
 		n.Isolation = c.Isolation
 		n.References = append(n.References, c.References...)
 		for _, in := range c.Inputs {
-			if in.Table == s.Base.Name && s.Base.SnapshotByID(in.Snapshot) == nil {
+			if names[in.Table] && s.Base.SnapshotByID(in.Snapshot) == nil {
 				continue // a staged snapshot, which nobody will know
 			}
 			if !inputs[in] {
@@ -237,41 +282,6 @@ func (t *Table) head(branch string) *Snapshot {
 		return t.SnapshotByID(r.SnapshotID)
 	}
 	return nil
-}
-
-// Sweep removes the files of a transaction that came to its end: all of them (committed nil), or
-// those that the committed change does not need. Not to be called where it is not known
-// whether the commit took place.
-func (s *Staged) Sweep(ctx context.Context, committed *Change) {
-	keep := map[string]bool{}
-	if committed != nil {
-		for _, f := range committed.Add {
-			keep[f.Path] = true
-		}
-	}
-	s.remove(ctx, 0, 0, keep)
-}
-
-// SweepSince removes the files that came after was, an earlier state of the same transaction;
-// nil: all.
-func (s *Staged) SweepSince(ctx context.Context, was *Staged) {
-	if was == nil {
-		was = &Staged{}
-	}
-	s.remove(ctx, len(was.Files), len(was.Scratch), map[string]bool{})
-}
-
-func (s *Staged) remove(ctx context.Context, files, scratch int, keep map[string]bool) {
-	ctx = context.WithoutCancel(ctx)
-	for _, p := range s.Files[files:] {
-		if !keep[p] {
-			keep[p] = true // deletion vectors share a file
-			_ = s.Base.FS().Remove(ctx, s.Base.Resolve(p))
-		}
-	}
-	for _, p := range s.Scratch[scratch:] {
-		_ = s.Base.FS().Remove(ctx, p)
-	}
 }
 
 func errSeveralBranches(t *Table) error {

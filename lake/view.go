@@ -154,6 +154,16 @@ func parseView(n Name, loc string, b []byte) (*View, error) {
 	return nil, sqlerr.New(sqlerr.DataCorrupted, "view %s has no version with the current id %d", n, j.CurrentVersion)
 }
 
+// spec is what makes the view's current version anew.
+func (v *View) spec() ViewSpec {
+	s := ViewSpec{Schema: &Schema{}, Representations: v.Representations, DefaultCatalog: v.DefaultCatalog,
+		DefaultNamespace: v.DefaultNamespace, Properties: v.Properties}
+	if v.Schema != nil {
+		s.Schema = v.Schema
+	}
+	return s
+}
+
 // version makes the JSON of a view's next version with the given schema id.
 func (s *ViewSpec) version(id int64, schemaID int, at time.Time) viewVersionJSON {
 	v := viewVersionJSON{ID: id, SchemaID: schemaID, TimestampMs: at.UnixMilli(),
@@ -273,20 +283,22 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 	location := ""
 	if old != nil {
 		m.from, location = old.MetadataLocation, old.Location
-	} else if location, err = c.defaultLocation(ctx, n); err != nil {
-		return nil, err
+	} else {
+		props, err := c.NamespaceProperties(ctx, n.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		if location, err = c.defaultLocation(n, props); err != nil {
+			return nil, err
+		}
 	}
 	at := clockOf(ctx, SystemClock).Now()
 	b, err := nextView(spec, old, location, at)
 	if err != nil {
 		return nil, err
 	}
-	m.to = location + "/metadata/" + nextMetadataName(m.from, false)
-	if err := allowed(Canonical(m.to), c.prefixes); err != nil {
+	if m.to, err = c.writeView(ctx, location, m.from, b); err != nil {
 		return nil, err
-	}
-	if err := c.store.Create(ctx, m.to, b); err != nil {
-		return nil, fileError(err, "write view metadata", m.to)
 	}
 	err = c.certainly(ctx, "view "+n.String(), func(ctx context.Context, db sqlExec) error { return c.moveOne(ctx, db, m, "VIEW") })
 	if err != nil {
@@ -296,6 +308,23 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 		return nil, err
 	}
 	return c.LoadView(ctx, n)
+}
+
+// writeView writes a view's metadata beside what was there at previous ("": nothing), and gives
+// the file's place.
+func (c *sqlCatalog) writeView(ctx context.Context, location, previous string, b []byte) (string, error) {
+	loc := location + "/metadata/" + nextMetadataName(previous, false)
+	if err := allowed(Canonical(loc), c.prefixes); err != nil {
+		return "", err
+	}
+	if err := c.store.Create(ctx, loc, b); err != nil {
+		return "", fileError(err, "write view metadata", loc)
+	}
+	return loc, nil
+}
+
+func (c *sqlCatalog) removeView(ctx context.Context, loc string) error {
+	return c.store.Remove(ctx, loc)
 }
 
 func (c *sqlCatalog) DropView(ctx context.Context, n Name) error {
