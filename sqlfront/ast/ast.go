@@ -541,6 +541,7 @@ type ColumnDef struct {
 	Name       string
 	Type       TypeName
 	NotNull    bool
+	Null       bool // NULL is written
 	Default    Expr
 	Comment    string
 	PrimaryKey bool

@@ -38,9 +38,6 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 	}
 	for i := range s.Columns {
 		d := &s.Columns[i]
-		if d.PrimaryKey {
-			c.PrimaryKey = append(c.PrimaryKey, d.Name)
-		}
 		if s.As == nil || d.Type.Name != "" {
 			c.Columns = append(c.Columns, b.columnDef(d))
 		} else {
@@ -57,7 +54,13 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		}
 		seen[col.Name] = true
 	}
-	for _, k := range c.PrimaryKey {
+	for i, k := range c.PrimaryKey {
+		// A key's columns are NOT NULL, said or not.
+		for j := range c.Columns {
+			if col := &c.Columns[j]; b.d.SameName(col.Name, k) {
+				col.NotNull, c.PrimaryKey[i], k = true, col.Name, col.Name
+			}
+		}
 		if c.Like == nil && !seen[k] && !strings.Contains(k, ".") {
 			b.fail(sqlerr.UndefinedColumn, -1, "column \"%s\" named in key does not exist", k)
 		}

@@ -46,6 +46,7 @@ func (p *Parser) ColumnOption(c *ast.ColumnDef) bool {
 	case p.Accept("not", "null"):
 		c.NotNull = true
 	case p.Accept("null"):
+		c.Null = true
 	case p.Accept("default"):
 		c.Default = p.Dialect.Default()
 	case p.Accept("comment"):
@@ -101,4 +102,16 @@ func (p *Parser) closeNested(angle bool) {
 		return
 	}
 	p.Expect(map[bool]string{true: ">", false: ")"}[angle])
+}
+
+// NullKey finds a column of the primary key that is said to be NULL.
+func NullKey(t *ast.CreateTable, same func(a, b string) bool) *ast.ColumnDef {
+	for i := range t.Columns {
+		for _, k := range t.PrimaryKey {
+			if c := &t.Columns[i]; c.Null && same(c.Name, k) {
+				return c
+			}
+		}
+	}
+	return nil
 }

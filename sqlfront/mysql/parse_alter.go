@@ -33,6 +33,12 @@ func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 		p.Refuse(object.Pos, "indexes are not supported")
 	case w.Is("engine", "convert", "order", "auto_increment", "force", "discard", "import", "enable", "disable", "partition", "truncate", "exchange", "analyze", "optimize", "default", "character", "charset", "collate", "algorithm", "lock"):
 		p.Refuse(pos, "ALTER TABLE … %s is not supported", strings.ToUpper(w.Text))
+	case p.Accept("add", "primary", "key"):
+		keys := p.Names()
+		for _, k := range keys {
+			add(ast.AlterAction{Op: "set not null", Column: ast.Name{Parts: []string{k}, Pos: pos}})
+		}
+		add(ast.AlterAction{Op: "set identifier", Keys: keys})
 	case p.Accept("drop", "primary", "key"):
 		add(ast.AlterAction{Op: "drop identifier"})
 	case w.Is("rename") && !object.Is("column", "to"):

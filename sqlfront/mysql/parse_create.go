@@ -5,6 +5,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 	"github.com/lhsql/lhsql/sqlfront/token"
 )
 
@@ -85,6 +86,9 @@ func (p *parser) createTable(pos int, replace, temp bool) ast.Stmt {
 		}
 		p.Expect(")")
 	}
+	if c := lakehouse.NullKey(t, strings.EqualFold); c != nil {
+		p.FailAt(c.Pos, sqlerr.InvalidTableDefinition, "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead")
+	}
 	for !p.AtEnd() {
 		p.Accept(",")
 		if p.Accept("as") || p.queryAhead() && !p.Ahead("with", "(") {
@@ -102,12 +106,15 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 	if p.Accept("constraint") && !p.Peek(0).Is("primary", "unique", "foreign", "check") {
 		p.Ident()
 	}
-	switch {
-	case p.Accept("primary", "key"):
-		p.indexType()
+	once := func() {
 		if len(t.PrimaryKey) > 0 {
 			p.FailAt(pos, sqlerr.InvalidTableDefinition, "Multiple primary key defined")
 		}
+	}
+	switch {
+	case p.Accept("primary", "key"):
+		p.indexType()
+		once()
 		p.Parens(func() {
 			p.List(func() {
 				t.PrimaryKey = append(t.PrimaryKey, p.Ident())
@@ -123,6 +130,7 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 	}
 	c := p.columnDef()
 	if c.PrimaryKey {
+		once()
 		t.PrimaryKey = append(t.PrimaryKey, c.Name)
 	}
 	t.Columns = append(t.Columns, c)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 )
 
 // create parses CREATE TABLE, CREATE BRANCH and CREATE TAG; other CREATEs are the grammar's.
@@ -32,6 +33,9 @@ func (p *stmtParser) createTable(pos int, replace, temp bool) ast.Stmt {
 	t.Name = p.Table()
 	if p.Peek(0).Punct("(") {
 		p.tableElements(t)
+	}
+	if c := lakehouse.NullKey(t, func(a, b string) bool { return a == b }); c != nil {
+		p.FailAt(c.Pos, sqlerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column \"%s\" of table \"%s\"", c.Name, t.Name.Parts[len(t.Name.Parts)-1])
 	}
 	for !p.AtEnd() {
 		if p.Accept("as") {
@@ -104,11 +108,14 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 	if p.Accept("constraint") {
 		p.Name()
 	}
-	switch {
-	case p.Accept("primary", "key"):
+	once := func() {
 		if len(t.PrimaryKey) > 0 {
 			p.FailAt(start, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name.Parts[len(t.Name.Parts)-1])
 		}
+	}
+	switch {
+	case p.Accept("primary", "key"):
+		once()
 		t.PrimaryKey = p.Names()
 		p.Accept("not", "enforced")
 	case p.Accept("like"):
@@ -122,6 +129,7 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 	default:
 		c := p.columnDef()
 		if c.PrimaryKey {
+			once()
 			t.PrimaryKey = append(t.PrimaryKey, c.Name)
 		}
 		t.Columns = append(t.Columns, c)
