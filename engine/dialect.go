@@ -49,7 +49,8 @@ func (e *Engine) dialectFor(name string) (*dialect, error) {
 		return &dialect{parse: pg.Parse, check: pg.CheckDepth, bind: bind.PostgreSQL,
 			names: func(s *Session) names { return pgNames{s} }, blocksFail: true}, nil
 	case "mysql":
-		return &dialect{parse: mysql.Parse, bind: bind.MySQL, names: func(s *Session) names { return mysqlNames{s} }}, nil
+		check := func(text string) error { return mysql.CheckDepth(text, mysql.Mode{}) }
+		return &dialect{parse: mysql.Parse, check: check, bind: bind.MySQL, names: func(s *Session) names { return mysqlNames{s} }}, nil
 	}
 	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "there is no SQL dialect %q", name)
 }

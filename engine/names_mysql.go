@@ -179,5 +179,6 @@ func (s *Session) SetTextMode(has func(word string) bool) {
 		NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"), HighNotPrecedence: has("HIGH_NOT_PRECEDENCE")}
 	d := *s.dialect
 	d.parse = func(text string) ([]Parsed, error) { return mysql.ParseMode(text, m) }
+	d.check = func(text string) error { return mysql.CheckDepth(text, m) }
 	s.dialect = &d
 }

@@ -30,20 +30,18 @@ type Mode struct {
 // Parse is ParseMode with MySQL's default mode.
 func Parse(sql string) ([]ast.Parsed, error) { return ParseMode(sql, Mode{}) }
 
-// maxText bounds a text; a syntax tree is many times its text.
-const maxText = 64 << 20
-
 // ParseMode parses every statement of sql. Positions within a statement count from its own Text;
 // an error's position counts from sql's start. A text without any statement gives one ast.Empty.
 func ParseMode(sql string, mode Mode) ([]ast.Parsed, error) {
-	if len(sql) > maxText {
-		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "statement text of %d bytes exceeds the limit of %d bytes", len(sql), maxText)
+	if err := checkText(sql); err != nil {
+		return nil, err
 	}
-	if !utf8.ValidString(sql) {
-		return nil, sqlerr.New(sqlerr.CharacterNotInRepertoire, "the statement is not valid UTF-8")
+	stmts, err := split(sql, mode)
+	if err != nil {
+		return nil, err
 	}
 	var out []ast.Parsed
-	for _, s := range split(sql, mode) {
+	for _, s := range stmts {
 		p := newParser(s, mode)
 		stmt, err := token.Run(p.whole)
 		if err != nil {
@@ -67,8 +65,8 @@ type statement struct {
 	toks   []token.Token
 }
 
-// split cuts sql at semicolons.
-func split(sql string, mode Mode) []statement {
+// split cuts sql at semicolons and bounds each statement's depth.
+func split(sql string, mode Mode) ([]statement, error) {
 	var out []statement
 	var toks []token.Token
 	flush := func() {
@@ -83,14 +81,18 @@ func split(sql string, mode Mode) []statement {
 		toks = nil
 	}
 	l := lexer{s: sql, mode: mode}
+	depth := token.Depth{Chains: chainWords}
 	for {
 		t := l.next()
 		switch {
 		case t.Kind == token.End:
 			flush()
-			return out
+			return out, nil
 		case t.Punct(";"):
+			depth = token.Depth{Chains: chainWords}
 			flush()
+		case !depth.Add(t):
+			return nil, tooDeep(t.Pos)
 		default:
 			toks = append(toks, t)
 		}
@@ -144,17 +146,6 @@ func (p *parser) unexpected(t token.Token) *sqlerr.Error {
 	return sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '%s' at line %d",
 		near, 1+strings.Count(p.Text[:t.Pos], "\n")).At(t.Pos)
 }
-
-// maxDepth bounds how deep expressions and queries may nest.
-const maxDepth = 800
-
-func (p *parser) enter() {
-	if p.depth++; p.depth > maxDepth {
-		p.FailAt(p.Pos(), sqlerr.StatementTooComplex, "the statement nests more than %d levels deep", maxDepth)
-	}
-}
-
-func (p *parser) leave() { p.depth-- }
 
 // Str takes a string constant; adjacent ones are one.
 func (p *parser) Str() string {

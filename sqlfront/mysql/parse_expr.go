@@ -152,6 +152,8 @@ func (p *parser) predicate() ast.Expr {
 	case p.Accept("in"):
 		return p.in(e, negate, pos)
 	case p.Accept("between"):
+		p.enter()
+		defer p.leave()
 		lo := p.bits(0)
 		p.Expect("and")
 		return &ast.Between{X: e, Lo: lo, Hi: p.predicate(), Negate: negate, Pos: pos}

@@ -124,6 +124,8 @@ func (p *parser) factor() ast.TableExpr {
 		p.Expect(")")
 		t := list[0]
 		for _, r := range list[1:] {
+			p.enter()
+			defer p.leave()
 			t = &ast.JoinTable{Kind: "cross", Left: t, Right: r, Pos: pos}
 		}
 		return t

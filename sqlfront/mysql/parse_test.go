@@ -56,21 +56,6 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestDepth: what nests too deep is refused before a stack ends.
-func TestDepth(t *testing.T) {
-	for _, sql := range []string{
-		"select " + strings.Repeat("(", 100000) + "1" + strings.Repeat(")", 100000),
-		"select " + strings.Repeat("- ", 100000) + "1",
-		"select " + strings.Repeat("not ", 100000) + "1",
-		"select " + strings.Repeat("case when 1 then ", 100000),
-		strings.Repeat("(select ", 100000),
-	} {
-		if _, err := Parse(sql); err == nil {
-			t.Errorf("%.30s… is accepted", sql)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"select a, 'b' from `t` where c = ? order by 1", "with recursive c as (select 1) select * from c",
 		"merge into t using s on t.a = s.a when matched then delete", "create table t (a int unsigned not null) partitioned by (month(d))",

@@ -11,14 +11,9 @@ import (
 // maxText bounds a text. PostgreSQL's own limit is 1 GB; a syntax tree is many times its text.
 const maxText = 64 << 20
 
-// maxDepth bounds how deep a syntax tree may nest. libpg_query builds and serialises the tree
-// by recursion on the C stack, which cannot grow: at overflow the process would die. The tree's
-// depth is bounded before C sees the text, by counting tokens that may add a level.
-const maxDepth = 2400
-
 func tooDeep(pos int) *sqlerr.Error {
 	return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(pos).
-		WithHint("The statement nests more than %d levels deep; write long chains as lists, for example IN (…) or VALUES.", maxDepth)
+		WithHint("The statement nests more than %d levels deep; write long chains as lists, for example IN (…) or VALUES.", token.MaxDepth)
 }
 
 func checkText(sql string) error {
@@ -40,67 +35,33 @@ func checkText(sql string) error {
 	return nil
 }
 
-// depthGauge bounds the depth of the tree that the tokens seen so far can make. A chain such
-// as 1+1+1 nests one level per operator without any parenthesis; a comma or AND or OR (which
-// the grammar flattens) starts a new chain. Set operations and joins nest across commas: they
-// raise the base of their parenthesis.
-type depthGauge struct {
-	depth int      // of the innermost chain
-	base  int      // where chains of the current parenthesis or CASE start
-	outer [][2]int // base and depth of the enclosing ones
-	paren bool     // the last token was "("
-}
-
+// chainWords nest without a parenthesis.
 var chainWords = token.Set(`not is isnull notnull like ilike similar between in collate at any some
 	all operator explain grouping rollup cube sets`)
-
-func (g *depthGauge) add(t token.Token) bool {
-	if g.paren && t.Is("select", "with", "values") {
-		// A query in parentheses nests four nodes, not one.
-		g.base += 3
-		g.depth = g.base
-	}
-	g.paren = t.Punct("(")
-	switch {
-	case t.Punct("("), t.Punct("["), t.Is("case"):
-		g.outer = append(g.outer, [2]int{g.base, g.depth + 1})
-		g.depth++
-		g.base = g.depth
-	case t.Punct(")"), t.Punct("]"), t.Is("end"):
-		if n := len(g.outer) - 1; n >= 0 {
-			g.base, g.depth = g.outer[n][0], g.outer[n][1]
-			g.outer = g.outer[:n]
-		}
-	case t.Punct(","), t.Is("and", "or"):
-		g.depth = g.base
-	case t.Is("union", "intersect", "except", "join"):
-		g.base++
-		g.depth = max(g.depth, g.base)
-	case t.Kind == token.Op, t.Punct("::"), t.Punct("."), t.Kind == token.Word && chainWords[t.Text]:
-		g.depth++
-	}
-	return g.depth <= maxDepth
-}
 
 // statementBounds finds where statements end, at semicolons outside parentheses, and bounds the
 // depth of each.
 type statementBounds struct {
-	gauge  depthGauge
+	depth  token.Depth
 	parens int
+}
+
+func newBounds() statementBounds {
+	return statementBounds{depth: token.Depth{Chains: chainWords}}
 }
 
 // add looks at the next token; end: it is a semicolon that ends a statement.
 func (s *statementBounds) add(t token.Token) (end bool, err error) {
 	switch {
 	case t.Punct(";") && s.parens == 0:
-		*s = statementBounds{}
+		*s = newBounds()
 		return true, nil
 	case t.Punct("("):
 		s.parens++
 	case t.Punct(")") && s.parens > 0:
 		s.parens--
 	}
-	if !s.gauge.add(t) {
+	if !s.depth.Add(t) {
 		return false, tooDeep(t.Pos)
 	}
 	return false, nil
@@ -112,7 +73,7 @@ func CheckDepth(sql string) error {
 	if err := checkText(sql); err != nil {
 		return err
 	}
-	var bounds statementBounds
+	bounds := newBounds()
 	for l := (lexer{s: sql}); ; {
 		t, ok := l.next()
 		if !ok {

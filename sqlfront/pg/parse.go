@@ -56,7 +56,7 @@ type statement struct {
 func split(sql string) ([]statement, error) {
 	var out []statement
 	var toks []token.Token
-	var bounds statementBounds
+	bounds := newBounds()
 	flush := func() {
 		if len(toks) > 0 {
 			from, to := toks[0].Pos, toks[len(toks)-1].End
