@@ -58,9 +58,9 @@ type openFile struct {
 	used int64 // tick of the last write
 }
 
-// maxOpen bounds the files that one writer keeps open; writing into 10,000 partitions closes the
+// MaxOpen bounds the files that one writer keeps open; writing into 10,000 partitions closes the
 // least recently used and later begins another file for its partition.
-const maxOpen = 128
+const MaxOpen = 128
 
 // Writer makes a RowWriter; many may work at once.
 func (s *Sink) Writer(ctx context.Context) (*RowWriter, error) {
@@ -68,7 +68,7 @@ func (s *Sink) Writer(ctx context.Context) (*RowWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &RowWriter{sink: s, ctx: ctx, part: p, limit: maxOpen, open: map[string]*openFile{}}
+	w := &RowWriter{sink: s, ctx: ctx, part: p, limit: MaxOpen, open: map[string]*openFile{}}
 	p.known = func(key string) *partition {
 		if f := w.open[key]; f != nil {
 			return f.part

@@ -39,9 +39,25 @@ func analyzeInfo(root plan.Node, a *exec.Analysis, total time.Duration) *planner
 		if st.Scan != nil {
 			ns.Extra = scanLines(st.Scan)
 		}
+		if st.Write != nil {
+			ns.Extra = writeLines(st.Write)
+		}
 		info.Nodes[n] = ns
 	})
 	return info
+}
+
+// writeLines say what a write left, and which rows waited for the others of their partition.
+func writeLines(s *exec.WriteStats) []planner.ExtraLine {
+	out := []planner.ExtraLine{{Name: "Data Files", Value: fmt.Sprintf("%d", s.DataFiles)}}
+	if s.DeleteFiles > 0 {
+		out = append(out, planner.ExtraLine{Name: "Delete Files", Value: fmt.Sprintf("%d", s.DeleteFiles)})
+	}
+	out = append(out, planner.ExtraLine{Name: "Bytes Written", Value: fmt.Sprintf("%d", s.Bytes)})
+	if s.Gathered > 0 {
+		out = append(out, planner.ExtraLine{Name: "Gathered", Value: fmt.Sprintf("%d rows of %d partitions", s.Gathered, s.Partitions)})
+	}
+	return out
 }
 
 // scanLines say what a scan read and skipped, at which level and why.

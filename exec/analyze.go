@@ -27,6 +27,7 @@ type NodeStats struct {
 	Memory        int64 // the most held at once
 	Spilled       int64 // bytes written to disk
 	Scan          *scan.ScanStats
+	Write         *WriteStats
 }
 
 type nodeMeter struct {
@@ -35,6 +36,7 @@ type nodeMeter struct {
 	account                    *Account
 	spilled                    atomic.Int64
 	scan                       *scan.ScanStats
+	write                      *WriteStats
 }
 
 // NewAnalysis makes an empty one, for one statement.
@@ -49,7 +51,7 @@ func (a *Analysis) Node(n plan.Node) (s NodeStats, ok bool) {
 		return s, false
 	}
 	s = NodeStats{Rows: m.rows.Load(), Batches: m.batches.Load(), Time: time.Duration(m.time.Load()),
-		First: time.Duration(m.first.Load()), Partitions: m.parts, Spilled: m.spilled.Load(), Scan: m.scan}
+		First: time.Duration(m.first.Load()), Partitions: m.parts, Spilled: m.spilled.Load(), Scan: m.scan, Write: m.write}
 	s.Memory = m.account.Peak()
 	return s, true
 }

@@ -32,6 +32,9 @@ type clustered struct {
 	all   bool           // every row is to come here
 	limit int64          // bytes that one stream holds
 
+	rows       atomic.Int64
+	partitions int
+
 	mu   sync.Mutex
 	file *spillFile
 	bins []*buckets
@@ -85,6 +88,7 @@ func (b *buckets) add(key string, cols []*vec.Vector, sel []uint16, rows int) er
 	}
 	b.held -= k.store.bytes()
 	k.store.append(cols, sel, rows)
+	b.of.rows.Add(int64(len(sel)))
 	b.held += k.store.bytes()
 	if b.held <= b.of.limit && b.mem.grow(b.held) {
 		return nil
@@ -152,6 +156,7 @@ func (c *clustered) write(ctx context.Context, sink *dml.Sink) error {
 			}
 		}
 	}
+	c.partitions = len(keys)
 	slices.Sort(keys) // so that runs are alike
 	var next atomic.Int64
 	return parallel(ctx, min(c.env.workers(), len(keys)), func(ctx context.Context, _ int) error {

@@ -138,6 +138,8 @@ func (x *explainer) describe(b *box, n plan.Node) {
 		default:
 			b.is(name)
 		}
+	case *plan.Write:
+		x.write(b, n)
 	case *plan.With:
 		b.is("With")
 	case *plan.CTERef:

@@ -1,0 +1,57 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+)
+
+// mergeOnRead writes deletes for the touched rows.
+func (w *write) mergeOnRead(ctx context.Context, ch *lake.Change) error {
+	files, _, err := w.touchedFiles()
+	if err != nil {
+		return err
+	}
+	s := w.sink
+	ch.Kind = lake.MergeOnReadDelete
+	if s.Counted(plan.ActUpdate)+s.Counted(plan.ActInsert) > 0 {
+		ch.Kind = lake.MergeOnReadUpdate
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	for p := range files {
+		ch.References = append(ch.References, p)
+	}
+	if w.node.Target.Table.FormatVersion() < 3 {
+		_, err = s.PositionDeletes(ctx, files)
+		w.balanceDeletes(ch)
+		return err
+	}
+	if _, err = s.DeletionVectors(ctx, files, w.deletedBefore); err != nil {
+		return err
+	}
+	// What the new vectors hold in full goes.
+	for p := range files {
+		for _, d := range w.tasks[p].Deletes {
+			if d.Content == lake.DeletionVector || d.Content == lake.PositionDeletes && d.ReferencedFile == p {
+				ch.Remove = append(ch.Remove, d)
+			}
+		}
+	}
+	w.balanceDeletes(ch)
+	return nil
+}
+
+// balanceDeletes has the commit check that the delete files hold what was touched. Positions
+// that two old delete files both had, and files that went whole, do not add up that simply.
+func (w *write) balanceDeletes(ch *lake.Change) {
+	for _, d := range ch.Remove {
+		if d.Content != lake.DeletionVector {
+			return
+		}
+	}
+	s := w.sink
+	ch.Balance = &lake.Balance{Deletes: true, Deleted: s.Counted(plan.ActUpdate) + s.Counted(plan.ActDelete), Inserted: s.Counted(plan.ActInsert) + s.Counted(plan.ActUpdate)}
+}
