@@ -33,6 +33,8 @@ func init() {
 		imm("mysql:bit_left", sig(n, n), u64, Fn2(bitOp(func(a, b uint64) uint64 { return a << min(b, 64) }))).total(),
 		imm("mysql:bit_right", sig(n, n), u64, Fn2(bitOp(func(a, b uint64) uint64 { return a >> min(b, 64) }))).total(),
 		imm("mysql:bit_not", sig(n), u64, Fn1(func(d types.Decimal) types.Decimal { return unsignedDecimal(^mysqlBits(d)) })).total(),
+		imm("mysql:unsigned_range", sig(n), u64, Try1(unsignedRange)),
+		imm("mysql:signed_range", sig(n), tInt8, Try1(signedRange)),
 		imm("mysql:bit_count", sig(n), tInt8, Fn1(func(d types.Decimal) int64 { return int64(bits.OnesCount64(mysqlBits(d))) })).total(),
 		imm("mysql:to_bits", sig(n), tInt8, Fn1(func(d types.Decimal) int64 { return int64(mysqlBits(d)) })).total(),
 		imm("mysql:from_bits", sig(i8), u64, Fn1(func(i int64) types.Decimal { return unsignedDecimal(uint64(i)) })).total(),
@@ -101,6 +103,22 @@ func init() {
 		imm("mysql:format", sig(n, i8), tText, Fn2(formatNumber)).total(),
 		imm("mysql:format", sig(n, i8, text), tText, Fn3(func(d types.Decimal, p int64, _ string) string { return formatNumber(d, p) })).total(),
 	)
+}
+
+// unsignedRange and signedRange pass what fits BIGINT UNSIGNED and BIGINT.
+func unsignedRange(d types.Decimal) (types.Decimal, error) {
+	if _, ok := unsignedBits(d); !ok {
+		return d, errUnsigned("BIGINT UNSIGNED")
+	}
+	return d, nil
+}
+
+func signedRange(d types.Decimal) (int64, error) {
+	i, err := d.ToInt(types.Int8)
+	if err != nil {
+		return 0, errUnsigned("BIGINT")
+	}
+	return i, nil
 }
 
 func errUnsigned(kind string) error {

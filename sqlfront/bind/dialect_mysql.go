@@ -49,6 +49,7 @@ var MySQL = &Dialect{
 type mysqlState struct {
 	collation   string // of texts without another
 	looseGroups bool   // sql_mode without ONLY_FULL_GROUP_BY
+	signedMinus bool   // sql_mode with NO_UNSIGNED_SUBTRACTION
 	divScale    int    // div_precision_increment
 	concatMax   int64  // group_concat_max_len
 	weekMode    int64  // default_week_format
@@ -67,6 +68,7 @@ func (b *binder) my() *mysqlState {
 		m.collation = strings.ToLower(s)
 	}
 	if s, ok := b.sessionText("sql_mode"); ok {
+		m.signedMinus = strings.Contains(strings.ToUpper(s), "NO_UNSIGNED_SUBTRACTION")
 		m.looseGroups = !strings.Contains(strings.ToUpper(s), "ONLY_FULL_GROUP_BY")
 	}
 	number := func(name string, to *int64) {

@@ -107,8 +107,44 @@ func (b *binder) arithmetic(op string, l, r plan.Expr, pos int) plan.Expr {
 	if y := classOf(r.Type()); y == isTime && r.Type().Kind == types.Interval && classOf(l.Type()) == isOther {
 		b.fail(sqlerr.DatatypeMismatch, pos, "wrong operands of %s", op)
 	}
-	l, r, _ = b.operands(l, r)
+	l, r, k := b.operands(l, r)
+	if k == isDecimal && isUnsigned(l, r) {
+		// Integers, one of them without a sign, give one without a sign: 1 - 2 is an error.
+		x := b.plainOperator(op, b.to(l, types.Numeric), b.to(r, types.Numeric), pos)
+		if op == "-" && b.my().signedMinus {
+			return b.evalCall("mysql:signed_range", pos, x)
+		}
+		return b.evalCall("mysql:unsigned_range", pos, x)
+	}
 	return b.plainOperator(op, l, r, pos)
+}
+
+// isUnsigned tells whether both are integers and one is BIGINT UNSIGNED. A table's column of 20
+// digits is a decimal: Iceberg does not know more.
+func isUnsigned(l, r plan.Expr) bool {
+	x, y := unsignedValue(l), unsignedValue(r)
+	return x && (y || classOf(r.Type()) == isInt) || y && classOf(l.Type()) == isInt
+}
+
+func unsignedValue(x plan.Expr) bool {
+	switch x := x.(type) {
+	case *plan.Const:
+		// 2^63 and what is written of more.
+		if x.Typ.Kind != types.Numeric || x.Value.IsNull() {
+			return false
+		}
+		d := types.DecimalOf(x.Value, x.Typ)
+		return d.Scale() == 0 && d.Sign() > 0
+	case *plan.Call:
+		switch x.Func.Name {
+		case "mysql:unsigned", "mysql:unsigned_range", "mysql:bit_and", "mysql:bit_or", "mysql:bit_xor", "mysql:bit_left",
+			"mysql:bit_right", "mysql:bit_not", "mysql:from_bits":
+			return true
+		case "mysql:abs", "mysql:ceiling", "mysql:floor":
+			return unsignedValue(x.Args[0])
+		}
+	}
+	return false
 }
 
 // mysqlComparands turns two values into what a comparison of them compares: numbers as numbers,
