@@ -84,6 +84,7 @@ type Engine struct {
 	started  time.Time
 	scratch  scratch // of temporary tables
 	listings listings
+	trees    trees
 
 	mu       sync.Mutex
 	sessions map[int32]*Session

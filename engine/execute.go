@@ -19,12 +19,37 @@ func (s *Session) runPlan(ctx context.Context, n plan.Node, args []types.Datum, 
 		return err
 	}
 	x := s.execEnv(c)
+	if ofCatalogs(n) {
+		x.Workers = 1
+	}
 	src, err := exec.Build(n, x)
 	if err != nil {
 		return err
 	}
 	r.src = src
 	return nil
+}
+
+// ofCatalogs tells that a plan reads system catalogs and constants alone: too little for a second
+// worker to be worth waking.
+func ofCatalogs(n plan.Node) bool {
+	inputs := n.Inputs()
+	if len(inputs) == 0 {
+		switch n := n.(type) {
+		case *plan.Virtual:
+			_, ok := n.Table.(plan.SizedTable)
+			return ok
+		case *plan.Values:
+			return true
+		}
+		return false
+	}
+	for _, in := range inputs {
+		if !ofCatalogs(in) {
+			return false
+		}
+	}
+	return true
 }
 
 // evalCtx is what expressions of a statement that starts now may know.

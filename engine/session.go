@@ -47,6 +47,7 @@ type Session struct {
 	// statements and both Prepare and Execute see one state.
 	loaded map[lake.Name]*lake.Table
 	host   *host
+	own    ownListing
 	// step counts what the session does: a statement that was bound in the last step means now
 	// what it meant then.
 	step uint64
@@ -114,6 +115,10 @@ func (s *Session) names() names { return s.dialect.names(s) }
 
 // Parse splits text into statements of the session's dialect.
 func (s *Session) Parse(text string) ([]Parsed, error) {
+	key := treeKey{s.opts.Dialect, text}
+	if list := s.engine.trees.find(key); list != nil {
+		return list, nil
+	}
 	cost := parseCost(text)
 	if err := s.Hold(cost); err != nil {
 		// A text that nests too deeply is told so, however much memory there is.
@@ -128,8 +133,10 @@ func (s *Session) Parse(text string) ([]Parsed, error) {
 	list, err := s.dialect.parse(text)
 	if err != nil {
 		s.note(text)
+		return nil, err
 	}
-	return list, err
+	s.engine.trees.keep(key, list)
+	return list, nil
 }
 
 // TextOptions are the session's settings that decide how values look as text.

@@ -105,11 +105,16 @@ func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Re
 	if r := h.relations[n]; r != nil {
 		return r, nil
 	}
+	if r := h.described(n); r != nil {
+		h.relations[n] = r
+		return r, nil
+	}
 	t, err := h.s.loadTable(ctx, n)
 	var r *syscat.Relation
 	switch {
 	case err == nil:
 		r = describeTable(t)
+		h.keep(n, r)
 	case isNotFound(err):
 		if r, err = h.describeView(ctx, n); err != nil {
 			return nil, err

@@ -80,6 +80,45 @@ func TestListingsAreNew(t *testing.T) {
 	if got := run(b, "SELECT relname FROM pg_class WHERE relname IN ('w', 'z') ORDER BY 1"); !slices.Equal(got, []string{"z"}) {
 		t.Errorf("another session's temporary table shows: %v", got)
 	}
+	// What a session with temporary tables lists is kept too, and is as new.
+	lists := func(want ...string) {
+		t.Helper()
+		q := "SELECT relname FROM pg_class WHERE relnamespace IN ('n'::regnamespace, (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg_temp_%')) AND relkind <> 'i' ORDER BY 1"
+		for range 2 {
+			if got := run(a, q); !slices.Equal(got, want) {
+				t.Errorf("the session with temporary tables lists %v, want %v", got, want)
+			}
+		}
+	}
+	lists("w", "z")
+	if !a.own.names.Made() {
+		t.Error("a session with temporary tables keeps nothing: the test shows nothing")
+	}
+	run(a, "INSERT INTO w VALUES (1)")
+	lists("w", "z")
+	run(a, "CREATE TEMPORARY TABLE w2 (a int)")
+	lists("w", "w2", "z")
+	run(c, "CREATE TABLE n.z2 (a int)")
+	lists("w", "w2", "z", "z2")
+	run(a, "DROP TABLE w2")
+	run(b, "DROP TABLE n.z2")
+	lists("w", "z")
+	run(a, "BEGIN")
+	run(a, "CREATE TEMPORARY TABLE w3 (a int)")
+	lists("w", "w3", "z")
+	run(a, "ROLLBACK")
+	lists("w", "z")
+	// A description is of the table as it is: after another server's change, within a block as it
+	// was first read.
+	column := "SELECT attname FROM pg_attribute WHERE attrelid = 'n.z'::regclass AND attnum > 0 ORDER BY attnum"
+	if got := run(b, column); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("columns %v", got)
+	}
+	run(c, "ALTER TABLE n.z ADD COLUMN b int")
+	if got := run(b, column); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("columns %v after another server's change", got)
+	}
+	run(c, "ALTER TABLE n.z DROP COLUMN b")
 	// An OID finds the table, its key's index and neither of another table.
 	run(c, "CREATE TABLE n.k (a int NOT NULL, PRIMARY KEY (a))")
 	for _, q := range []string{"oid = 'n.k'::regclass", "oid = (SELECT indexrelid FROM pg_index WHERE indrelid = 'n.k'::regclass)"} {

@@ -49,4 +49,8 @@ func testPostgresCatalog(t *testing.T, uri string) {
 	f.must(c.Rename(ctx, f.name, Name{Namespace: "a", Table: "u"}))
 	f.must(c.Drop(ctx, Name{Namespace: "a", Table: "u"}, true))
 	f.must(c.DropNamespace(ctx, "a"))
+	other, err := OpenCatalog(ctx, "pg", map[string]string{"uri": uri, "warehouse": dir + "/wh"})
+	f.must(err)
+	defer other.Close()
+	testVersions(t, c, other)
 }

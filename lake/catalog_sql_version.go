@@ -3,8 +3,10 @@ package lake
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // Versioned is a Catalog that can tell cheaply that nothing in it has changed.
@@ -19,16 +21,50 @@ type Versioned interface {
 type versionWatch struct {
 	mu         sync.Mutex
 	conn       *sql.Conn
+	stmt       *sql.Stmt // prepared on it
 	generation int
 	closed     bool
+	unknown    atomic.Bool // the server does not know what is asked
 }
 
-// Version implements Versioned for SQLite in a file. PostgreSQL has no such number, and a database
-// in memory has one connection.
+// Version implements Versioned.
 func (c *sqlCatalog) Version(ctx context.Context) string {
-	if c.postgres || c.db.Stats().MaxOpenConnections == 1 {
+	switch {
+	case c.postgres:
+		return c.postgresVersion(ctx)
+	case c.db.Stats().MaxOpenConnections == 1:
+		return c.memoryVersion(ctx)
+	}
+	return c.fileVersion(ctx)
+}
+
+// postgresVersion is the server's snapshot by which transactions it sees: two that read alike see
+// the same rows, whatever was written in between and is not committed.
+func (c *sqlCatalog) postgresVersion(ctx context.Context) (v string) {
+	if c.watch.unknown.Load() {
 		return ""
 	}
+	err := c.db.QueryRowContext(ctx, "SELECT CAST(txid_current_snapshot() AS text)").Scan(&v)
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) && state.SQLState() == "42883" { // one that only speaks PostgreSQL's protocol
+		c.watch.unknown.Store(true)
+	}
+	if err != nil {
+		return ""
+	}
+	return v
+}
+
+// memoryVersion counts the rows that this catalog's one connection ever changed, and what others
+// have committed: a database in memory is shared by those who open it by its name.
+func (c *sqlCatalog) memoryVersion(ctx context.Context) (v string) {
+	if err := c.db.QueryRowContext(ctx, "SELECT total_changes() || '.' || data_version FROM pragma_data_version").Scan(&v); err != nil {
+		return ""
+	}
+	return v
+}
+
+func (c *sqlCatalog) fileVersion(ctx context.Context) string {
 	w := &c.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,13 +76,16 @@ func (c *sqlCatalog) Version(ctx context.Context) string {
 		if err != nil {
 			return ""
 		}
+		if w.stmt, err = conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
+			conn.Close()
+			return ""
+		}
 		w.conn = conn
 		w.generation++
 	}
 	var n int64
-	if err := w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&n); err != nil {
-		w.conn.Close()
-		w.conn = nil
+	if err := w.stmt.QueryRowContext(ctx).Scan(&n); err != nil {
+		w.drop()
 		return ""
 	}
 	return strconv.Itoa(w.generation) + "." + strconv.FormatInt(n, 10)
@@ -56,8 +95,13 @@ func (w *versionWatch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
+	w.drop()
+}
+
+func (w *versionWatch) drop() {
 	if w.conn != nil {
+		w.stmt.Close()
 		w.conn.Close()
-		w.conn = nil
+		w.conn, w.stmt = nil, nil
 	}
 }
