@@ -136,6 +136,11 @@ func Send(r *rand.Rand, nc net.Conn, in []byte) error {
 // Drained reads until the server closes. A time-out is the one error: the connection hangs.
 func Drained(nc net.Conn) error {
 	_, err := io.Copy(io.Discard, nc)
+	return Hangs(nc, err)
+}
+
+// Hangs is the error of a connection that met its deadline; a server may end it for any reason.
+func Hangs(nc net.Conn, err error) error {
 	var ne net.Error
 	if errors.As(err, &ne) && ne.Timeout() {
 		return fmt.Errorf("the connection to %s hangs", nc.RemoteAddr())

@@ -3,7 +3,6 @@ package mysql
 import (
 	"crypto/tls"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -51,7 +50,7 @@ func hammerOnce(r *rand.Rand, open, secured string) error {
 	nc.SetDeadline(time.Now().Add(hammer.Deadline))
 	if r.IntN(20) > 0 { // else it talks before it is greeted
 		if err := greeted(nc); err != nil {
-			return err
+			return hammer.Hangs(nc, err)
 		}
 	}
 	switch {
@@ -74,7 +73,7 @@ func hammerOnce(r *rand.Rand, open, secured string) error {
 func greeted(nc net.Conn) error {
 	var head [4]byte
 	if _, err := io.ReadFull(nc, head[:]); err != nil {
-		return fmt.Errorf("no greeting: %w", err)
+		return err
 	}
 	b := make([]byte, int(head[0])|int(head[1])<<8|int(head[2])<<16)
 	_, err := io.ReadFull(nc, b)
@@ -90,7 +89,7 @@ func overTLS(r *rand.Rand, nc net.Conn) error {
 	}
 	c := tls.Client(nc, &tls.Config{InsecureSkipVerify: true})
 	if err := c.Handshake(); err != nil {
-		return nil // it has not been greeted: the greeting is no part of a handshake
+		return hammer.Hangs(nc, err) // one that has not been greeted reads the greeting
 	}
 	in := packet(2, loginPacket(testCaps|capSSL, "u", make([]byte, 32), "ns", pluginSHA2))
 	in = append(in, packet(4, []byte("pw\x00"))...)

@@ -80,7 +80,10 @@ func hammerOnce(r *rand.Rand, open, secured string) error {
 			return nil
 		}
 		var one [1]byte
-		if _, err := io.ReadFull(nc, one[:]); err != nil || one[0] != 'S' {
+		if _, err := io.ReadFull(nc, one[:]); err != nil {
+			return hammer.Hangs(nc, err)
+		}
+		if one[0] != 'S' {
 			return fmt.Errorf("SSLRequest: %q %v", one, err)
 		}
 		if r.IntN(3) == 0 {
@@ -89,7 +92,7 @@ func hammerOnce(r *rand.Rand, open, secured string) error {
 		}
 		c := tls.Client(nc, &tls.Config{InsecureSkipVerify: true})
 		if err := c.Handshake(); err != nil {
-			return err
+			return hammer.Hangs(nc, err) // a busy machine may let the time for a log-in pass
 		}
 		c.Write(beforeLogin(r))
 		c.CloseWrite()
