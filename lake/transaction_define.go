@@ -174,6 +174,9 @@ func (t *Transaction) rename(ctx context.Context, from, to Name, what string) er
 		return err
 	}
 	if err := t.free(ctx, to); err != nil {
+		if e := t.still(ctx, r); e != nil {
+			return e
+		}
 		return err
 	}
 	next := *r
@@ -190,6 +193,22 @@ func (t *Transaction) rename(ctx context.Context, from, to Name, what string) er
 		st.relations[from] = nil
 		st.relations[to] = &next
 	})
+}
+
+// still finds a conflict where the catalog no longer has the table that the transaction means: who
+// took its new name may have given it that name.
+func (t *Transaction) still(ctx context.Context, r *relation) error {
+	if r.found == nil {
+		return nil
+	}
+	now, err := t.base.Load(ctx, r.row)
+	if err != nil {
+		return lost(err)
+	}
+	if now.uuid != r.found.uuid {
+		return conflict("table %s was dropped and made anew", r.row.Table)
+	}
+	return nil
 }
 
 func (t *Transaction) CreateView(ctx context.Context, n Name, spec ViewSpec, replace bool) (*View, error) {
