@@ -116,6 +116,12 @@ func errPath(p string, at int) error {
 		WithDetail("The path is %q.", p)
 }
 
+// CheckJSONPath tells what is wrong with a path of MySQL's.
+func CheckJSONPath(p string) error {
+	_, _, err := parsePath(p)
+	return err
+}
+
 func parsePath(p string) (legs []leg, wild bool, err error) {
 	s := strings.TrimLeft(p, " ")
 	if !strings.HasPrefix(s, "$") {

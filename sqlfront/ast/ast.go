@@ -395,7 +395,36 @@ type JoinTable struct {
 	Pos         int
 }
 
+// JSONTable is MySQL's JSON_TABLE(doc, path COLUMNS (…)).
+type JSONTable struct {
+	Doc     Expr
+	Path    string
+	Columns []JSONColumn
+	Alias   Alias
+	Pos     int
+}
+
+// JSONColumn is a column of JSON_TABLE, or with Nested the columns of a path below.
+type JSONColumn struct {
+	Name    string
+	Kind    string   // "ordinal", "path", "exists", "nested"
+	Type    TypeName // of a path and of EXISTS
+	Chars   int      // n of CHAR(n); 0: any
+	Path    string
+	OnEmpty JSONElse
+	OnError JSONElse
+	Nested  []JSONColumn
+	Pos     int
+}
+
+// JSONElse is NULL, DEFAULT with JSON text, or ERROR.
+type JSONElse struct {
+	Error   bool
+	Default *Lit
+}
+
 func (*TableName) tableExpr()     {}
+func (*JSONTable) tableExpr()     {}
 func (*SubqueryTable) tableExpr() {}
 func (*FuncTable) tableExpr()     {}
 func (*JoinTable) tableExpr()     {}

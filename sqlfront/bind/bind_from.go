@@ -73,6 +73,9 @@ func (b *binder) tableExpr(t ast.TableExpr, lv *level) (plan.Node, []*item) {
 	case *ast.FuncTable:
 		n, it := b.funcTable(t, lv)
 		return n, []*item{it}
+	case *ast.JSONTable:
+		n, it := b.jsonTable(t, lv)
+		return n, []*item{it}
 	case *ast.JoinTable:
 		b.enter(t.Pos)
 		defer b.leave()

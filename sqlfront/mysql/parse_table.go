@@ -204,9 +204,3 @@ func (p *parser) indexHints() {
 		p.Accept(",")
 	}
 }
-
-// jsonTable refuses JSON_TABLE by name.
-func (p *parser) jsonTable() ast.TableExpr {
-	p.Refuse(p.Pos(), "JSON_TABLE is not supported")
-	return nil
-}
