@@ -25,6 +25,9 @@ import (
 	"time"
 )
 
+// fanOutRows is how many rows go into 10,000 partitions.
+var fanOutRows = flag.Int("fan-out-rows", 2_000_000, "rows that are inserted into 10,000 partitions")
+
 func main() {
 	binary := flag.String("binary", "", "a built lhsql")
 	warehouse := flag.String("warehouse", "", "a TPC-H warehouse; none: statements without tables")
@@ -33,6 +36,7 @@ func main() {
 	queries := flag.String("queries", "", "a folder of queries to ask too, each of which must answer")
 	query := flag.String("query_memory", "", "query_memory of the folder's queries")
 	reference := flag.String("reference", "", "a file that keeps the answers without a limit from run to run")
+	flag.DurationVar(&patience, "patience", patience, "how long one statement may take")
 	flag.Parse()
 	list, err := statements(*warehouse, *queries, *query, *only)
 	if err == nil {
@@ -50,7 +54,7 @@ func statements(warehouse, queries, queryMemory, only string) ([]statement, erro
 	if warehouse != "" {
 		all = append(all, tables...)
 	}
-	all = append(all, tableless...)
+	all = append(append(all, tableless...), writes...)
 	if queries != "" {
 		all = nil
 		files, err := filepath.Glob(filepath.Join(queries, "*.sql"))
@@ -87,7 +91,7 @@ const slack = 32 << 20
 func allowed(limit int64) int64 { return limit + limit/10 + slack }
 
 // patience is how long one statement may take.
-const patience = 5 * time.Minute
+var patience = 5 * time.Minute
 
 // plenty is the memory of the server whose answers count as right.
 const plenty = "8GB"

@@ -3,7 +3,7 @@
 time, memory, bytes and, after each statement, the answers.
 
 usage: run.py LHSQL SOURCE DIR [--tables pc,pm,pv,uc,um,uv] [--runs N] [--threads 2]
-              [--memory_limit 1GB] [--spark-memory 4g] [--no-spark] [--json FILE]
+              [--memory_limit 1GB] [--spark-memory 4g] [--no-spark] [--duckdb] [--json FILE]
 
 SOURCE is the lakehouse that load.py made, DIR a folder for what is written. A table is named by
 two letters: p partitioned by month and sorted, u neither; c copy-on-write, m merge-on-read with
@@ -11,18 +11,23 @@ position deletes (format 2), v merge-on-read with deletion vectors (format 3).
 
 Each run makes the tables anew and gives the engines turns, statement after statement. lhsql runs
 each statement in a process of its own, start included; Spark in one JVM, start and a round over
-small tables that warms it up not included. CPU is user and system time of the process.
+small tables that warms it up not included. CPU is user and system time of the process. With
+--duckdb, DuckDB takes turns too, in one process, through the Iceberg project's REST catalog (run.sh
+makes its Java classes; DUCKDB_CATALOG is their class path), whose own time is not counted. What
+DuckDB refuses is printed and left out.
 """
 import argparse
 import csv
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import statistics
 import subprocess
 import sys
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS = """l_orderkey bigint, l_partkey bigint, l_suppkey bigint, l_linenumber int, l_quantity decimal(15,2), l_extendedprice decimal(15,2),
@@ -149,6 +154,71 @@ class Spark:
         self.p.wait()
 
 
+class Refused(Exception):
+    pass
+
+
+class DuckDB:
+    """DuckDB writes by merge-on-read alone and has no sort order: tables here have neither property."""
+
+    def __init__(self, ours, folder, threads, memory, classpath):
+        self.dir = os.path.join(folder, "duckdb")
+        os.makedirs(self.dir)
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        log = open(os.path.join(folder, "duckdb.log"), "w")
+        self.catalog = subprocess.Popen(["java", "-Xmx512m", "-cp", classpath, "CatalogServer", str(port), "catalog-impl=org.apache.iceberg.jdbc.JdbcCatalog",
+                                         f"uri=jdbc:sqlite:{folder}/rest.db", "jdbc.schema-version=V1", f"warehouse={self.dir}"], stdout=log, stderr=log)
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(url + "/v1/config").read()
+                break
+            except OSError:
+                time.sleep(0.2)
+        self.p = subprocess.Popen([sys.executable, os.path.join(HERE, "duckdb_engine.py"), url, str(threads), memory],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        self.version = json.loads(self.p.stdout.readline())["ready"]
+        for t in ("lineitem", "up1", "up10", "dead"):
+            self.ask(view=t, path=ours.metadata("src", t))
+
+    def ask(self, **q):
+        self.p.stdin.write(json.dumps(q) + "\n")
+        self.p.stdin.flush()
+        a = json.loads(self.p.stdout.readline())
+        if "error" in a:
+            raise Refused("DuckDB: " + a["error"])
+        return a
+
+    def create(self, t):
+        version, mode = MODES[t[1]]
+        part = "PARTITIONED BY (month(l_shipdate))" if t[0] == "p" else ""
+        self.ask(sql=f"DROP TABLE IF EXISTS lake.w.{t}")
+        shutil.rmtree(f"{self.dir}/w/{t}", ignore_errors=True)
+        self.ask(sql=f"CREATE TABLE lake.w.{t} ({COLUMNS.replace('string', 'varchar')}) {part} WITH ('format-version' = '{version}', "
+                     f"'write.delete.mode' = '{mode}', 'write.update.mode' = '{mode}', 'write.merge.mode' = '{mode}')")
+
+    def statement(self, t, sql):
+        before = table_size(f"{self.dir}/w/{t}")
+        r = self.ask(sql=sql.format(t="lake.w." + t, s=""))
+        r["bytes"] = table_size(f"{self.dir}/w/{t}") - before
+        return r
+
+    def check(self, t):
+        return self.ask(rows=CHECK.format(t="lake.w." + t))["rows"][0]
+
+    def check_file(self, path):
+        self.ask(view="theirs", path=path)
+        return self.ask(rows=CHECK.format(t="theirs"))["rows"][0]
+
+    def close(self):
+        self.p.stdin.close()
+        self.p.wait()
+        self.catalog.terminate()
+        self.catalog.wait()
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("lhsql")
@@ -160,6 +230,8 @@ def main():
     p.add_argument("--memory_limit", default="2GB")
     p.add_argument("--spark-memory", default="4g")
     p.add_argument("--no-spark", action="store_true")
+    p.add_argument("--duckdb", action="store_true", help="measure DuckDB too, through a REST catalog whose Java classes DUCKDB_CATALOG names")
+    p.add_argument("--duckdb-memory", default="4GB")
     p.add_argument("--check", choices=["each", "last"], default="each", help="compare answers after each statement, or after a table's last")
     p.add_argument("--json")
     a = p.parse_args()
@@ -170,25 +242,36 @@ def main():
     if not a.no_spark:
         engines["Spark"] = Spark(ours, os.path.abspath(a.dir), a.threads, a.spark_memory)
         engines["Spark"].warm_up(a.tables.split(","))
+    if a.duckdb:
+        engines["DuckDB"] = DuckDB(ours, os.path.abspath(a.dir), a.threads, a.duckdb_memory, os.environ["DUCKDB_CATALOG"])
+    refused = set()
     results, bad, compared = {}, 0, 0
     for run in range(a.runs):
         for t in a.tables.split(","):
+            out = set()
             for e in engines.values():
                 e.create(t)
             for name, sql in STATEMENTS.items():
                 checks = {}
-                turns = list(engines.items())
+                turns = [(n, e) for n, e in engines.items() if n not in out]
                 for engine, e in turns if run % 2 == 0 else turns[::-1]:
-                    r = e.statement(t, sql)
+                    try:
+                        r = e.statement(t, sql)
+                    except Refused as x:
+                        refused.add(f"{t} {name}: {x}")
+                        out.add(engine)  # its table is another from here on
+                        continue
                     results.setdefault((t, name), {}).setdefault(engine, []).append(r)
                     print(f"run {run} {t} {name:11} {engine:6} wall {r['wall']:7.2f}  CPU {r['cpu']:7.2f}  peak {r['peak']:6} MB  written {r['bytes'] / 1e6:7.1f} MB", flush=True)
                 if a.check == "last" and name != list(STATEMENTS)[-1]:
                     continue
                 compared += 1
-                for engine, e in engines.items():
-                    checks[engine] = e.check(t)
-                if "Spark" in engines:
-                    checks["Spark over lhsql's files"] = engines["Spark"].check_file(ours.metadata("w", t))
+                for engine, e in turns:
+                    if engine not in out:
+                        checks[engine] = e.check(t)
+                for engine in engines:
+                    if engine != "lhsql":
+                        checks[engine + " over lhsql's files"] = engines[engine].check_file(ours.metadata("w", t))
                 if len({tuple(c) for c in checks.values()}) > 1:
                     bad += 1
                     print(f"DIFFERENT after {t} {name}:")
@@ -199,21 +282,24 @@ def main():
         with open(a.json, "w") as f:
             json.dump([{"table": t, "statement": s, **r} for (t, s), r in results.items()], f)
     print(f"{bad} answers differ; {compared} compared" if len(engines) > 1 else "answers not compared")
-    if "Spark" in engines:
-        engines["Spark"].close()
+    for r in sorted(refused):
+        print("refused:", r)
+    for e in engines.values():
+        if e is not ours:
+            e.close()
     sys.exit(bad > 0)
 
 
 def table(results, engines):
-    """Medians of the runs; with Spark its multiple of lhsql's."""
-    print("\n| table | statement | CPU s | wall s | peak MB | written MB |\n|---|---|---|---|---|---|")
+    """Medians of the runs, and the others' multiples of lhsql's."""
+    print("\nEngines: " + " / ".join(engines) + "\n\n| table | statement | CPU s | wall s | peak MB | written MB |\n|---|---|---|---|---|---|")
     for (t, name), by in results.items():
         cells = []
         for key, fmt in (("cpu", "{:.1f}"), ("wall", "{:.1f}"), ("peak", "{:.0f}"), ("bytes", "{:.0f}")):
-            m = {e: statistics.median(r[key] for r in by[e]) / (1e6 if key == "bytes" else 1) for e in engines}
-            cell = " / ".join(fmt.format(v) for v in m.values())
+            m = {e: statistics.median(r[key] for r in by[e]) / (1e6 if key == "bytes" else 1) for e in engines if e in by}
+            cell = " / ".join(fmt.format(m[e]) if e in m else "—" for e in engines)
             if len(m) > 1:
-                cell += f" ({m['Spark'] / max(m['lhsql'], 1e-9):.1f}×)"
+                cell += " (" + ", ".join(f"{v / max(m['lhsql'], 1e-9):.1f}×" for e, v in m.items() if e != "lhsql") + ")"
             cells.append(cell)
         print(f"| {t} | {name} | " + " | ".join(cells) + " |")
 
