@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,6 +26,8 @@ type restServer struct {
 	// fault, if set, decides what becomes of the next commit: "conflict", "lost" (done, but
 	// answered with 503), "failed" (not done, answered with 503).
 	fault string
+	// transactions: it commits several tables at once.
+	transactions bool
 	// config is what the server says of how a table's objects are reached.
 	config map[string]string
 }
@@ -126,9 +129,59 @@ func (s *restServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "DELETE namespaces tables":
 		delete(s.tables, tab)
 		w.WriteHeader(204)
+	case "DELETE namespaces":
+		delete(s.namespaces, ns)
+		w.WriteHeader(204)
+	case "POST tables":
+		s.rename(w, r)
+	case "POST transactions":
+		s.commitAll(w, r)
 	default:
 		s.refuse(w, 404, "no route "+route)
 	}
+}
+
+func (s *restServer) rename(w http.ResponseWriter, r *http.Request) {
+	type ident struct {
+		Namespace []string
+		Name      string
+	}
+	var in struct{ Source, Destination ident }
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	from, to := strings.Join(append(in.Source.Namespace, in.Source.Name), "."), strings.Join(append(in.Destination.Namespace, in.Destination.Name), ".")
+	switch {
+	case s.tables[from] == nil:
+		s.refuse(w, 404, "NoSuchTableException")
+	case s.tables[to] != nil:
+		s.refuse(w, 409, "AlreadyExistsException")
+	default:
+		s.tables[to] = s.tables[from]
+		delete(s.tables, from)
+		w.WriteHeader(204)
+	}
+}
+
+func (s *restServer) commitAll(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Changes []restCommit `json:"table-changes"`
+	}
+	if !s.transactions {
+		s.refuse(w, 404, "no route")
+		return
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		s.refuse(w, 400, err.Error())
+		return
+	}
+	was := maps.Clone(s.tables)
+	for _, c := range in.Changes {
+		if err := s.commit(strings.Join(append(c.Identifier.Namespace, c.Identifier.Name), "."), c); err != nil {
+			s.tables = was
+			s.refuse(w, err.code, err.msg)
+			return
+		}
+	}
+	w.WriteHeader(204)
 }
 
 func (s *restServer) namespace(w http.ResponseWriter, ns string) {

@@ -54,6 +54,8 @@ func (t *Transaction) Publish(ctx context.Context) (leftover, err error) {
 		err = t.together(ctx, g, n)
 		if err == nil {
 			n.kept(n.changes, keep)
+		} else if t.Stepwise && g.rows == nil && len(n.changes) > 1 && sqlerr.CodeOf(err) == sqlerr.FeatureNotSupported {
+			err = t.oneByOne(ctx, n, keep) // a server without transactions
 		}
 	}
 	if err != nil {
@@ -231,17 +233,15 @@ func (t *Transaction) steps(ctx context.Context, n *publication, keep map[string
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "tables cannot trade names in one transaction of catalog %s", t.base.Name())
 		}
 	}
-	if len(n.changes) > 0 {
-		changes := slices.Clone(n.changes)
-		for i := range changes {
-			if r, ok := n.d.renamed[changes[i].Name]; ok && !changes[i].Change.created() {
-				changes[i].Name = r.to
-			}
+	for _, c := range n.changes {
+		if r, ok := n.d.renamed[c.Name]; ok && !c.Change.created() {
+			c.Name = r.to
 		}
 		step(func() error {
-			_, err := t.base.commits().publish(ctx, changes, nil)
+			one := []TableChange{c}
+			_, err := t.base.commits().publish(ctx, one, nil)
 			if err == nil {
-				n.kept(changes, keep)
+				n.kept(one, keep)
 			}
 			return err
 		})
