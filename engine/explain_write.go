@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+)
+
+// analyzedCommit is how EXPLAIN ANALYZE of b commits what it writes: it runs the statement, as
+// PostgreSQL does, and only a ROLLBACK takes that back. nil for queries.
+func (s *Session) analyzedCommit(n *ast.Explain, b *bind.Bound) (exec.Commit, error) {
+	switch b.Stmt.(type) {
+	case *ast.QueryStmt:
+		return nil, nil
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
+	default:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of this statement is not supported").
+			WithHint("EXPLAIN without ANALYZE shows its plan.").At(n.Pos)
+	}
+	if err := s.mayWrite("EXPLAIN ANALYZE"); err != nil && !writesTemporary(b) {
+		return nil, err
+	}
+	var name lake.Name
+	for _, u := range b.Tables {
+		if u.Write && u.Relation.Table != nil {
+			name = u.Relation.Table.Name
+		}
+	}
+	return func(ctx context.Context, w *plan.Write, ch lake.Change) error {
+		ch.Inputs = inputs(b, w)
+		return s.commit(ctx, name, ch)
+	}, nil
+}
