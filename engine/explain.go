@@ -13,8 +13,11 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// explainColumns is EXPLAIN's one column.
+// explainColumns is EXPLAIN's one column, or MySQL's twelve.
 func explainColumns(n *ast.Explain) []ResultColumn {
+	if n.Format == "traditional" {
+		return traditionalColumns
+	}
 	return []ResultColumn{{Name: "QUERY PLAN", Type: explainType(n.Format)}}
 }
 
@@ -24,7 +27,9 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 		b = b.Inner
 	}
 	if b.Plan == nil {
-		r.src = rowsSource(r.columns, [][]types.Datum{{types.NewStr("Utility Statement")}})
+		row := make([]types.Datum, len(r.columns))
+		row[len(row)-1] = types.NewStr(utilityStatement(n.Format))
+		r.src = rowsSource(r.columns, [][]types.Datum{row})
 		return nil
 	}
 	if n.Analyze && !readsOnly(b.Stmt) {
@@ -72,7 +77,15 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 		}
 		o.Analyze = analyzeInfo(node, x.Analyze, time.Since(start))
 	}
-	if n.Format != "" && n.Format != "text" {
+	switch n.Format {
+	case "traditional":
+		r.src = rowsSource(r.columns, traditionalRows(node))
+		return nil
+	case "tree":
+		r.src = rowsSource(r.columns, [][]types.Datum{{types.NewStr(planner.ExplainText(node, o))}})
+		return nil
+	case "", "text":
+	default:
 		text, err := planner.ExplainJSON(node, o)
 		if err == nil && n.Format != "json" {
 			text, err = explainAs(n.Format, text)

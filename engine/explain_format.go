@@ -22,8 +22,23 @@ func explainType(format string) types.Type {
 	return types.T(types.Text)
 }
 
-// explainAs turns the JSON form of a plan into one of PostgreSQL's other forms of data.
+// utilityStatement says of a statement without a plan that it is one.
+func utilityStatement(format string) string {
+	const says = "Utility Statement"
+	switch format {
+	case "json":
+		return `["` + says + `"]`
+	case "query_block":
+		return `{"query_block": {"select_id": 1, "message": "` + says + `"}}`
+	}
+	return says
+}
+
+// explainAs turns the JSON form of a plan into one of PostgreSQL's other forms of data, or MySQL's.
 func explainAs(format, text string) (string, error) {
+	if format == "query_block" {
+		return queryBlock(text)
+	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	v, err := readOrdered(d)

@@ -95,7 +95,8 @@ func (p *parser) withWrite() ast.Stmt {
 	return nil
 }
 
-// explain parses EXPLAIN [ANALYZE] [FORMAT = x] statement.
+// explain parses EXPLAIN [ANALYZE] [FORMAT = x] statement. MySQL's JSON has its plan in an object
+// query_block.
 func (p *parser) explain() ast.Stmt {
 	e := &ast.Explain{Pos: p.Pos(), Format: "text", Options: map[string]string{}}
 	p.At++
@@ -106,10 +107,14 @@ func (p *parser) explain() ast.Stmt {
 	if p.Accept("format") {
 		p.Expect("=")
 		f := p.stringOrName()
-		switch strings.ToLower(f) {
+		switch e.Format = strings.ToLower(f); e.Format {
 		case "json":
-			e.Format = "json"
-		case "tree", "traditional", "text":
+			e.Format = "query_block"
+		case "tree", "text":
+		case "traditional":
+			if e.Analyze {
+				p.Refuse(e.Pos, "EXPLAIN ANALYZE with FORMAT=TRADITIONAL is not supported")
+			}
 		default:
 			p.FailAt(e.Pos, sqlerr.InvalidParameterValue, "Unknown EXPLAIN format name: '%s'", f)
 		}
