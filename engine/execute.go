@@ -14,6 +14,7 @@ import (
 // runPlan takes a bound plan to running operators: plan, build, and the Result pulls.
 func (s *Session) runPlan(ctx context.Context, n plan.Node, args []types.Datum, r *Result) error {
 	c := s.evalCtx(ctx)
+	c.Warn = r.warn
 	n, err := planner.Plan(s.plannerEnv(ctx, c, args), n)
 	if err != nil {
 		return err

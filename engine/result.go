@@ -27,6 +27,7 @@ type Result struct {
 	verb    string // command tag; with counted the number of rows follows
 	counted bool
 	rows    int64
+	noticed sync.Mutex // guards notices: workers warn
 	notices []*sqlerr.Error
 	after   func(ok bool) error // runs once: when the rows are exhausted (ok) or at an early end
 	closed  bool
@@ -37,7 +38,11 @@ type Result struct {
 func (r *Result) Columns() []ResultColumn { return r.columns }
 
 // Notices are the warnings and notices raised so far.
-func (r *Result) Notices() []*sqlerr.Error { return r.notices }
+func (r *Result) Notices() []*sqlerr.Error {
+	r.noticed.Lock()
+	defer r.noticed.Unlock()
+	return r.notices
+}
 
 // Tag is the command tag, final once Next gave nil.
 func (r *Result) Tag() string { return r.TagFor(r.rows) }
@@ -56,7 +61,15 @@ func (r *Result) TagFor(rows int64) string {
 	return fmt.Sprintf("%s %d", r.verb, rows)
 }
 
+// maxNotices bounds what a statement over many rows warns of.
+const maxNotices = 1000
+
 func (r *Result) warn(code sqlerr.Code, format string, args ...any) {
+	r.noticed.Lock()
+	defer r.noticed.Unlock()
+	if len(r.notices) >= maxNotices {
+		return
+	}
 	r.notices = append(r.notices, sqlerr.New(code, format, args...))
 }
 

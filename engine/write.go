@@ -67,6 +67,7 @@ func (s *Session) runWrite(ctx context.Context, b *bind.Bound, n plan.Node, args
 // runWriteWith is runWrite with a commit of the caller's.
 func (s *Session) runWriteWith(ctx context.Context, b *bind.Bound, n plan.Node, args []types.Datum, r *Result, commit func(context.Context, lake.Change) error) error {
 	c := s.evalCtx(ctx)
+	c.Warn = r.warn
 	env := s.plannerEnv(ctx, c, args)
 	node, err := s.planStatement(env, n)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -71,7 +72,7 @@ func init() {
 		imm("mysql:soundex", sig(text), tText, Fn1(soundex)).total(),
 		imm("mysql:quote", sig(text), tText, Row(quoteText)).nonStrict(),
 		imm("mysql:to_text", sig(text), tText, Fn1(func(s string) string { return s })).total(),
-		imm("mysql:cut", sig(text, i8), tText, Fn2(cutText)).total(),
+		imm("mysql:cut", sig(text, i8), tText, Ask2(cutText)).total(),
 		imm("mysql:concat_distinct", []types.Type{types.ArrayOf(tBytea), tText, tInt4}, tText, Row(concatDistinct)),
 		imm("mysql:inet_aton", sig(text), tInt8, Fn1(inetAton)).total(),
 		imm("mysql:inet_ntoa", sig(i8), tText, Fn1(inetNtoa)).total(),
@@ -495,14 +496,17 @@ func quoteText(_ *Ctx, a []types.Datum) (types.Datum, error) {
 }
 
 // cutText cuts a text to n bytes, at a character's end: group_concat_max_len.
-func cutText(s string, n int64) string {
+func cutText(c *Ctx, s string, n int64) (string, error) {
 	if int64(len(s)) <= n {
-		return s
+		return s, nil
+	}
+	if c != nil && c.Warn != nil {
+		c.Warn(sqlerr.StringCut, "A value was cut by GROUP_CONCAT(): group_concat_max_len is %d", n)
 	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return s[:max(n, 0)]
+	return s[:max(n, 0)], nil
 }
 
 // concatDistinct joins the texts behind an array of keys, one for each key. order: 0 as they

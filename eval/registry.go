@@ -11,6 +11,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -31,6 +32,9 @@ type Ctx struct {
 	// Grow is told of the memory that large values take while the statement runs, and fails with
 	// 53200 when there is no more; nil: nobody counts.
 	Grow func(bytes int64) error
+	// Warn tells the client of what is no failure; nil: nobody listens. Several goroutines may
+	// call it.
+	Warn func(code sqlerr.Code, format string, args ...any)
 }
 
 // Session is what system functions ask of the session that runs them (current_setting,

@@ -18,6 +18,7 @@ type Code string
 
 // The codes that lhsql raises. PostgreSQL's names.
 const (
+	StringCut                  Code = "01004"
 	NoData                     Code = "02000"
 	ConnectionException        Code = "08000"
 	ProtocolViolation          Code = "08P01"

@@ -58,6 +58,7 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.IntervalFieldOverflow:      {1292, "22007"},
 	sqlerr.InvalidTimeZone:            {1298, "HY000"},
 	sqlerr.InvalidTextRepresentation:  {1366, "HY000"},
+	sqlerr.StringCut:                  {1260, "HY000"},
 	sqlerr.InvalidBinary:              {1210, "HY000"},
 	sqlerr.InvalidParameterValue:      {1210, "HY000"},
 	sqlerr.InvalidRegexp:              {3692, "HY000"},
