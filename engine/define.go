@@ -23,7 +23,7 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 	switch n := st.parsed.Stmt.(type) {
 	case *ast.CreateSchema:
 		r.verb = "CREATE SCHEMA"
-		return s.createSchema(ctx, n)
+		return s.createSchema(ctx, n, r)
 	case *ast.CreateTable:
 		return s.createTable(ctx, n, st.bound, args, r)
 	case *ast.CreateView:
@@ -88,11 +88,11 @@ func definitionError(err error) error {
 	return err
 }
 
-func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema) error {
+func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema, r *Result) error {
 	catalog, name := s.names().schema(ctx, n.Name.Parts)
 	err := s.catalogOf(catalog).CreateNamespace(ctx, name, nil)
-	var ex *lake.Exists
-	if errors.As(err, &ex) && n.IfNotExists {
+	if n.IfNotExists && isExists(err) {
+		r.warn("42P06", "schema %q already exists, skipping", name)
 		err = nil
 	}
 	s.host = nil
@@ -110,8 +110,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	cat := s.catalogOf(name.Catalog)
 	if n.IfNotExists {
 		if _, err := cat.Load(ctx, name); err == nil {
-			r.warn("42P07", "relation %q already exists, skipping", name.Table)
-			return nil
+			return skipExisting(name, r)
 		}
 	}
 	spec, err := s.tableSpec(ctx, name, n, b)
@@ -127,14 +126,19 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	}
 	if !b.Create.As {
 		t, err := cat.Create(ctx, name, spec)
+		if n.IfNotExists && isExists(err) { // since it was looked for
+			return skipExisting(name, r)
+		}
 		if err != nil {
 			return definitionError(err)
 		}
 		s.moved(name, t)
 		return nil
 	}
-	r.verb, r.counted = "SELECT", true
 	staged, err := cat.Stage(ctx, name, spec)
+	if n.IfNotExists && isExists(err) {
+		return skipExisting(name, r)
+	}
 	if err != nil {
 		return definitionError(err)
 	}
@@ -143,11 +147,22 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update: another transaction changed table %s", name.Table).
 			WithHint("Nothing was written. The statement may be run again.")
 	}
+	r.verb, r.counted = "SELECT", true
 	source := b.Plan
 	if n.WithNoData {
 		source = &plan.Values{Cols: source.Columns()}
 	}
 	return s.insertStaged(ctx, staged, b, source, args, r)
+}
+
+func isExists(err error) bool {
+	var e *lake.Exists
+	return errors.As(err, &e)
+}
+
+func skipExisting(name lake.Name, r *Result) error {
+	r.warn("42P07", "relation %q already exists, skipping", name.Table)
+	return nil
 }
 
 // tableSpec gathers what CREATE TABLE says of the table.
