@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/exec"
-	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/planner"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
@@ -23,6 +22,7 @@ func explainColumns(n *ast.Explain) []ResultColumn {
 
 // explain plans a query, with ANALYZE runs it to the end, and says what was decided.
 func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, args []types.Datum, r *Result) error {
+	whole := b // which lists the tables
 	if b.Inner != nil {
 		b = b.Inner
 	}
@@ -31,10 +31,6 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 		row[len(row)-1] = types.NewStr(utilityStatement(n.Format))
 		r.src = rowsSource(r.columns, [][]types.Datum{row})
 		return nil
-	}
-	if n.Analyze && !readsOnly(b.Stmt) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of a statement that writes is not supported").
-			WithHint("EXPLAIN without ANALYZE shows its plan.").At(n.Pos)
 	}
 	c := s.evalCtx(ctx)
 	env := s.plannerEnv(ctx, c, args)
@@ -56,6 +52,9 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 	}
 	if n.Analyze {
 		x := s.execEnv(c)
+		if x.Commit, err = s.analyzedCommit(n, whole, b.Stmt); err != nil {
+			return err
+		}
 		x.Analyze = exec.NewAnalysis()
 		start := time.Now()
 		src, err := exec.Build(node, x)
@@ -102,9 +101,4 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 	}
 	r.src = rowsSource(r.columns, rows)
 	return nil
-}
-
-func readsOnly(st ast.Stmt) bool {
-	_, ok := st.(*ast.QueryStmt)
-	return ok
 }

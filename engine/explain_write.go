@@ -11,10 +11,10 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/bind"
 )
 
-// analyzedCommit is how EXPLAIN ANALYZE of b commits what it writes: it runs the statement, as
-// PostgreSQL does, and only a ROLLBACK takes that back. nil for queries.
-func (s *Session) analyzedCommit(n *ast.Explain, b *bind.Bound) (exec.Commit, error) {
-	switch b.Stmt.(type) {
+// analyzedCommit is how EXPLAIN ANALYZE of st, in which b found the tables, commits what it writes:
+// it runs the statement, as PostgreSQL does, and only a ROLLBACK takes that back. nil for queries.
+func (s *Session) analyzedCommit(n *ast.Explain, b *bind.Bound, st ast.Stmt) (exec.Commit, error) {
+	switch st.(type) {
 	case *ast.QueryStmt:
 		return nil, nil
 	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
@@ -25,14 +25,8 @@ func (s *Session) analyzedCommit(n *ast.Explain, b *bind.Bound) (exec.Commit, er
 	if err := s.mayWrite("EXPLAIN ANALYZE"); err != nil && !writesTemporary(b) {
 		return nil, err
 	}
-	var name lake.Name
-	for _, u := range b.Tables {
-		if u.Write && u.Relation.Table != nil {
-			name = u.Relation.Table.Name
-		}
-	}
 	return func(ctx context.Context, w *plan.Write, ch lake.Change) error {
 		ch.Inputs = inputs(b, w)
-		return s.commit(ctx, name, ch)
+		return s.commit(ctx, w.Target.Table.Name, ch)
 	}, nil
 }
