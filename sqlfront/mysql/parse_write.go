@@ -20,7 +20,8 @@ func (p *parser) insert(with *ast.With) ast.Stmt {
 	for p.AcceptAny("low_priority", "delayed", "high_priority") {
 	}
 	if t := p.Peek(0); t.Is("ignore") {
-		p.Refuse(t.Pos, "INSERT IGNORE is not supported: rows that do not fit are an error")
+		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "INSERT IGNORE is not supported: Iceberg tables have no unique keys, and rows that do not fit are an error").
+			At(t.Pos).WithHint(mergeHint))
 	}
 	if p.Accept("overwrite") {
 		s.Overwrite = true
