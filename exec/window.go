@@ -13,7 +13,8 @@ import (
 
 // window adds columns computed over partitions of its input. The input is sorted by partition
 // and order (on disk if need be); then complete partitions are collected until there are some
-// thousand rows, and every call is computed for all of them. One partition must fit in memory.
+// thousand rows, and every call is computed for all of them. One partition must fit in memory,
+// unless all calls run over its pieces (window_running.go).
 type window struct {
 	env   *Env
 	node  *plan.Window
@@ -31,6 +32,11 @@ type window struct {
 	sorters []*sorter
 	sorted  *sorted
 	input   func(context.Context) (*vec.Batch, error)
+
+	pieces   bool // all calls run: a partition may be cut
+	cutPeers bool // but not within a peer group
+	goesOn   bool // the buffer begins within a partition
+	more     bool // the buffer ends within one
 
 	enc     *keyEncoder
 	lastKey []byte // of the last row added
@@ -65,10 +71,14 @@ type windowCall struct {
 	call   eval.AggCall
 	start  boundOffset
 	end    boundOffset
+
+	running running
+	back    int // rowsBefore: how many
+	kept    windowKept
 }
 
-// windowBatch is how many rows are collected, at least, before calls are computed.
-const windowBatch = 8192
+// windowBatches is how many batches of rows are collected, at least, before calls are computed.
+const windowBatches = 4
 
 func newWindow(env *Env, n *plan.Window, parts []vec.Source) (*window, error) {
 	in := n.Input.Columns()
@@ -116,11 +126,16 @@ func newWindow(env *Env, n *plan.Window, parts []vec.Source) (*window, error) {
 	keys = append(keys, sortColumns(n.Order)...)
 	w.enc = newKeyEncoder(keys)
 	w.enc.splitAt = len(n.Partition)
+	w.pieces = true
 	for i := range n.Calls {
 		c, err := w.newCall(&n.Calls[i], store)
 		if err != nil {
 			return nil, err
 		}
+		var peers bool
+		c.running, c.back, peers = runningOf(c.plan, c.impl == nil)
+		w.pieces = w.pieces && c.running != notRunning
+		w.cutPeers = w.cutPeers || peers
 		w.calls = append(w.calls, c)
 	}
 	for _, t := range w.types {
@@ -252,6 +267,9 @@ func (w *window) refill(ctx context.Context) error {
 	}
 	b.n, b.parts, b.peers = 0, b.parts[:0], b.peers[:0]
 	w.at, w.ready, w.any = 0, 0, false
+	if w.goesOn, w.more = w.more, false; w.goesOn {
+		b.parts, b.peers, w.any = append(b.parts, 0), append(b.peers, 0), true
+	}
 	for full := false; !full; {
 		if w.carry == nil {
 			if w.ended {
@@ -300,10 +318,14 @@ func (w *window) account() error {
 	for _, a := range w.buf.out {
 		held += a.Bytes()
 	}
+	for i := range w.calls {
+		held += w.calls[i].kept.bytes()
+	}
 	return w.mem.must(held)
 }
 
-// collect adds rows of carry, up to where a partition ends and the buffer has enough.
+// collect adds rows of carry, up to where a partition, or a piece of one, ends and the buffer has
+// enough.
 func (w *window) collect() (full bool) {
 	b := &w.buf
 	sel := selection(w.carry)
@@ -316,20 +338,32 @@ func (w *window) collect() (full bool) {
 		if len(w.enc.split) > 0 {
 			cut = int(w.enc.split[i] - w.enc.off[i])
 		}
+		at := b.n + i - from
+		enough := at >= windowBatches*w.env.batchRows()
 		switch {
 		case !w.any || !bytes.Equal(key[:cut], w.lastKey[:w.lastCut]):
-			if b.n+i-from >= windowBatch {
-				end, full = i, true
+			if full = enough; full {
 				break
 			}
-			b.parts = append(b.parts, b.n+i-from)
-			b.peers = append(b.peers, b.n+i-from)
+			b.parts = append(b.parts, at)
+			b.peers = append(b.peers, at)
 		case !bytes.Equal(key, w.lastKey):
-			b.peers = append(b.peers, b.n+i-from)
+			if full = enough && w.pieces; full {
+				w.more = true
+				break
+			}
+			if at > 0 { // else the piece begins with it
+				b.peers = append(b.peers, at)
+			}
 		default:
+			if full = enough && w.pieces && !w.cutPeers; full {
+				w.more = true
+				break
+			}
 			continue
 		}
 		if full {
+			end = i
 			break
 		}
 		w.any = true
@@ -384,9 +418,16 @@ func (w *window) compute(ctx context.Context, call *windowCall, out *vec.Appende
 		if err := call.impl.Eval(w.c, f, args, v); err != nil {
 			return err
 		}
-		appendAll(out, v, part.to-part.from)
+		goesOn, more := w.piece(p)
+		call.kept.append(call, out, v, args, part, goesOn, more)
 	}
 	return nil
+}
+
+// piece tells whether the buffer's partition p goes on from an earlier buffer, and goes on in
+// the next.
+func (w *window) piece(p int) (goesOn, more bool) {
+	return p == 0 && w.goesOn, p+2 == len(w.buf.parts) && w.more
 }
 
 // appendAll appends the first n rows of v, however many.

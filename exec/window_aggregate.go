@@ -31,7 +31,8 @@ func (w *window) computeAggregate(ctx context.Context, call *windowCall, out *ve
 			return err
 		}
 		if f.Start.Kind == plan.UnboundedPreceding && f.Exclude == plan.ExcludeNoOthers {
-			err = a.running(ctx, frames)
+			goesOn, more := w.piece(p)
+			err = a.running(ctx, frames, goesOn, more)
 		} else {
 			err = a.sliding(ctx, frames)
 		}
@@ -145,10 +146,13 @@ func (a *frameAggregate) wholePartitions() error {
 }
 
 // running computes frames that begin with the partition: each frame is the one before and more.
-func (a *frameAggregate) running(ctx context.Context, f *windowFrames) error {
-	s, err := a.newState(1)
-	if err != nil {
-		return err
+// A partition that goes on from an earlier buffer goes on with its state.
+func (a *frameAggregate) running(ctx context.Context, f *windowFrames, goesOn, more bool) (err error) {
+	s := a.call.kept.state
+	if a.call.kept.state = nil; !goesOn {
+		if s, err = a.newState(1); err != nil {
+			return err
+		}
 	}
 	done := 0
 	var v *vec.Vector
@@ -168,6 +172,9 @@ func (a *frameAggregate) running(ctx context.Context, f *windowFrames) error {
 			}
 		}
 		a.out.Append(v, 0)
+	}
+	if more {
+		a.call.kept.state = s
 	}
 	return nil
 }

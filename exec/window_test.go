@@ -188,3 +188,90 @@ func TestWindowLongFrames(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowPieces computes calls that run over pieces of a partition (batches of a few rows make
+// pieces short) against their definitions, with one partition and with several.
+func TestWindowPieces(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewSource(seed))
+	for round := range 60 {
+		rel := randomRelation(rnd, "c", rnd.Intn(400), 1+rnd.Intn(80), int4, int4, text, int8)
+		for i, r := range rel.rows {
+			r[3] = types.NewInt(int64(i)) // tells rows apart
+			if round%2 == 0 {
+				r[0] = types.NewInt(0)
+			}
+		}
+		back := int64(rnd.Intn(20))
+		sum, list := agg(t, "sum", col(rel.cols[1])), agg(t, "string_agg", col(rel.cols[2]), &plan.Const{Value: types.NewStr(","), Typ: text})
+		lag := agg(t, "lag", col(rel.cols[2]), &plan.Const{Value: types.NewInt(back), Typ: int4}, &plan.Const{Value: types.NewStr("none"), Typ: text})
+		first, last := agg(t, "first_value", col(rel.cols[3])), agg(t, "last_value", col(rel.cols[3]))
+		number, rank, dense := agg(t, "row_number"), agg(t, "rank"), agg(t, "dense_rank")
+		toRow := func(m plan.FrameMode) plan.Frame {
+			return plan.Frame{Mode: m, Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.CurrentRow}}
+		}
+		call := func(a plan.Agg, f plan.Frame) plan.WindowCall {
+			return plan.WindowCall{Func: a.Func, Args: a.Args, Frame: f, Out: a.Out}
+		}
+		// With the row number in the order each row is a peer group; without it, groups are.
+		ties := rnd.Intn(2) == 0
+		order, at := []plan.SortKey{{Expr: col(rel.cols[1])}, {Expr: col(rel.cols[3])}}, []int{1, 3}
+		calls := []plan.WindowCall{call(rank, toRow(plan.RangeFrame)), call(dense, toRow(plan.RangeFrame)), call(sum, toRow(plan.RangeFrame))}
+		if ties {
+			order, at = order[:1], at[:1]
+		} else {
+			calls = []plan.WindowCall{call(number, toRow(plan.RowsFrame)), call(lag, toRow(plan.RowsFrame)), call(first, toRow(plan.RowsFrame)),
+				call(last, toRow(plan.RowsFrame)), call(list, toRow(plan.RowsFrame))}
+		}
+		var want [][]types.Datum
+		for _, part := range naiveGroups(rel.rows, rel.cols, []int{0}) {
+			sort.SliceStable(part, func(i, j int) bool { return keyLess(part[i], part[j], order, at) < 0 })
+			groups, start := 0, 0
+			for i, r := range part {
+				if i == 0 || keyLess(part[i-1], r, order, at) != 0 {
+					groups, start = groups+1, i
+				}
+				row := append([]types.Datum(nil), r...)
+				if ties {
+					total := types.Null
+					for j := 0; j < len(part) && keyLess(part[j], r, order, at) <= 0; j++ {
+						if x := part[j][1]; !x.IsNull() {
+							if total.IsNull() {
+								total = types.NewInt(0)
+							}
+							total = types.NewInt(total.Int() + x.Int())
+						}
+					}
+					want = append(want, append(row, types.NewInt(int64(start+1)), types.NewInt(int64(groups)), total))
+					continue
+				}
+				was := types.NewStr("none")
+				if i >= int(back) {
+					was = part[i-int(back)][2]
+				}
+				texts := types.Null
+				for _, p := range part[:i+1] {
+					switch {
+					case p[2].IsNull():
+					case texts.IsNull():
+						texts = p[2]
+					default:
+						texts = types.NewStr(texts.Str() + "," + p[2].Str())
+					}
+				}
+				want = append(want, append(row, types.NewInt(int64(i+1)), was, part[0][3], r[3], texts))
+			}
+		}
+		for _, m := range someModes(rnd, 4) {
+			env := testEnv(m)
+			n := &plan.Window{Input: rel.node(env, rnd, env.workers()), Partition: []plan.Expr{col(rel.cols[0])}, Order: order, Calls: calls}
+			got, err := tryCollect(n, env)
+			what := fmt.Sprintf("seed %d round %d: ties %v, back %d, %v", seed, round, ties, back, m)
+			if err != nil {
+				t.Fatalf("%s: %v%s", what, err, unwrapAll(err))
+			}
+			compareRows(t, what, got, want, n.Columns(), false)
+		}
+	}
+}
