@@ -35,8 +35,15 @@ type window struct {
 
 	pieces   bool // all calls run: a partition may be cut
 	cutPeers bool // but not within a peer group
+	spools   bool // some call wants the whole partition first
+	short    bool // there is no memory for more
 	goesOn   bool // the buffer begins within a partition
 	more     bool // the buffer ends within one
+
+	replay   *rowBuffer // the rows of a partition that were read for its totals
+	replayAt int        // the next chunk to read again; -1: they are being put by
+	after    *vec.Batch // what was read beyond them
+	afterAt  int
 
 	enc     *keyEncoder
 	lastKey []byte // of the last row added
@@ -133,18 +140,25 @@ func newWindow(env *Env, n *plan.Window, parts []vec.Source) (*window, error) {
 			return nil, err
 		}
 		var peers bool
-		c.running, c.back, peers = runningOf(c.plan, c.impl == nil)
+		c.running, c.back, peers = runningOf(c.plan, c.impl == nil, len(n.Order) > 0)
 		w.pieces = w.pieces && c.running != notRunning
+		w.spools = w.spools || c.running == overall
 		w.cutPeers = w.cutPeers || peers
 		w.calls = append(w.calls, c)
 	}
-	for _, t := range w.types {
-		w.buf.cols = append(w.buf.cols, vec.NewAppender(t))
-	}
-	for i := range n.Calls {
-		w.buf.out = append(w.buf.out, vec.NewAppender(n.Calls[i].Out.Type))
-	}
+	w.buf = newWindowRows(w.types, n.Calls)
 	return w, nil
+}
+
+func newWindowRows(cols []types.Type, calls []plan.WindowCall) windowRows {
+	b := windowRows{}
+	for _, t := range cols {
+		b.cols = append(b.cols, vec.NewAppender(t))
+	}
+	for i := range calls {
+		b.out = append(b.out, vec.NewAppender(calls[i].Out.Type))
+	}
+	return b
 }
 
 func (w *window) newCall(n *plan.WindowCall, store func(plan.Expr) (int, error)) (windowCall, error) {
@@ -221,7 +235,7 @@ func (w *window) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.sorted, err = mergeSorters(w.sorters, vec.BatchRows); err != nil {
+	if w.sorted, err = mergeSorters(w.sorters, w.env.batchRows()); err != nil {
 		return err
 	}
 	w.input = func(context.Context) (*vec.Batch, error) { return w.sorted.next() }
@@ -256,8 +270,31 @@ func (w *window) Next(ctx context.Context) (*vec.Batch, error) {
 	return &w.out, nil
 }
 
-// refill collects whole partitions and computes the calls over them.
+// refill collects rows and computes the calls over them.
 func (w *window) refill(ctx context.Context) error {
+	w.at, w.ready = 0, 0
+	if err := w.fill(ctx); err != nil {
+		return err
+	}
+	if w.buf.n == 0 {
+		return nil
+	}
+	if w.more && w.spools && w.replay == nil {
+		if err := w.spool(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range w.calls {
+		if err := w.compute(ctx, &w.calls[i], w.buf.out[i]); err != nil {
+			return err
+		}
+	}
+	w.ready = w.buf.n
+	return w.account()
+}
+
+// fill collects whole partitions, or a piece of one.
+func (w *window) fill(ctx context.Context) error {
 	b := &w.buf
 	for _, a := range b.cols {
 		a.Reset()
@@ -266,16 +303,17 @@ func (w *window) refill(ctx context.Context) error {
 		a.Reset()
 	}
 	b.n, b.parts, b.peers = 0, b.parts[:0], b.peers[:0]
-	w.at, w.ready, w.any = 0, 0, false
+	w.any, w.short = false, false
 	if w.goesOn, w.more = w.more, false; w.goesOn {
 		b.parts, b.peers, w.any = append(b.parts, 0), append(b.peers, 0), true
 	}
+	alone := w.replay != nil
 	for full := false; !full; {
 		if w.carry == nil {
 			if w.ended {
 				break
 			}
-			next, err := w.input(ctx)
+			next, err := w.next(ctx)
 			if err != nil {
 				return err
 			}
@@ -291,23 +329,14 @@ func (w *window) refill(ctx context.Context) error {
 			}
 			w.carry, w.carryAt = next, 0
 		}
-		full = w.collect()
+		full = w.collect(alone)
 		if err := w.account(); err != nil {
 			return err
 		}
 	}
 	b.parts = append(b.parts, b.n)
 	b.peers = append(b.peers, b.n)
-	if b.n == 0 {
-		return nil
-	}
-	for i := range w.calls {
-		if err := w.compute(ctx, &w.calls[i], b.out[i]); err != nil {
-			return err
-		}
-	}
-	w.ready = b.n
-	return w.account()
+	return nil
 }
 
 func (w *window) account() error {
@@ -321,12 +350,16 @@ func (w *window) account() error {
 	for i := range w.calls {
 		held += w.calls[i].kept.bytes()
 	}
+	if w.mem.grow(held) {
+		return nil
+	}
+	w.short = true
 	return w.mem.must(held)
 }
 
 // collect adds rows of carry, up to where a partition, or a piece of one, ends and the buffer has
-// enough.
-func (w *window) collect() (full bool) {
+// enough. alone: the partition's next rows come from elsewhere than those of the one after it.
+func (w *window) collect(alone bool) (full bool) {
 	b := &w.buf
 	sel := selection(w.carry)
 	from := w.carryAt
@@ -340,15 +373,16 @@ func (w *window) collect() (full bool) {
 		}
 		at := b.n + i - from
 		enough := at >= windowBatches*w.env.batchRows()
+		piece := enough && w.pieces && (!w.spools || w.short || alone)
 		switch {
 		case !w.any || !bytes.Equal(key[:cut], w.lastKey[:w.lastCut]):
-			if full = enough; full {
+			if full = enough || alone && at > 0; full {
 				break
 			}
 			b.parts = append(b.parts, at)
 			b.peers = append(b.peers, at)
 		case !bytes.Equal(key, w.lastKey):
-			if full = enough && w.pieces; full {
+			if full = piece; full {
 				w.more = true
 				break
 			}
@@ -356,7 +390,7 @@ func (w *window) collect() (full bool) {
 				b.peers = append(b.peers, at)
 			}
 		default:
-			if full = enough && w.pieces && !w.cutPeers; full {
+			if full = piece && !w.cutPeers; full {
 				w.more = true
 				break
 			}
@@ -385,6 +419,9 @@ func (w *window) collect() (full bool) {
 
 func (w *window) Close() error {
 	err := closeAll(w.parts)
+	if e := w.replay.close(); err == nil {
+		err = e
+	}
 	for _, s := range w.sorters {
 		s.free()
 	}

@@ -17,10 +17,8 @@ import (
 //	many rows                       whole blocks of rows from states made once, the ends anew
 func (w *window) computeAggregate(ctx context.Context, call *windowCall, out *vec.Appender) error {
 	f := call.plan.Frame
-	whole := f.Start.Kind == plan.UnboundedPreceding && f.Exclude == plan.ExcludeNoOthers &&
-		(f.End.Kind == plan.UnboundedFollowing || f.End.Kind == plan.CurrentRow && f.Mode == plan.RangeFrame && len(w.node.Order) == 0)
 	a := &frameAggregate{w: w, call: call, out: out}
-	if whole {
+	if call.running == overall {
 		return a.wholePartitions()
 	}
 	peer := 0
@@ -129,6 +127,9 @@ func (a *frameAggregate) wholePartitions() error {
 		return err
 	}
 	for p := range n {
+		if goesOn, more := a.w.piece(p); goesOn || more {
+			continue // its value is kept
+		}
 		if err := a.fold(s, parts[p], parts[p+1], uint32(p)); err != nil {
 			return err
 		}
@@ -138,8 +139,16 @@ func (a *frameAggregate) wholePartitions() error {
 		return err
 	}
 	for p := range n {
+		value, at := v, p
+		goesOn, more := a.w.piece(p)
+		if goesOn || more {
+			value, at = a.call.kept.values.Vector(), 0
+		}
 		for range parts[p+1] - parts[p] {
-			a.out.Append(v, p)
+			a.out.Append(value, at)
+		}
+		if goesOn && !more {
+			a.call.kept = windowKept{}
 		}
 	}
 	return nil

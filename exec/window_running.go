@@ -1,14 +1,17 @@
 package exec
 
 import (
+	"context"
+
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/vec"
 )
 
 // A partition is computed in pieces where each call's value at a row follows from the row's piece
-// and from a little that is kept of the pieces before. Then a partition of any size takes the
-// memory of a piece.
+// and from a little that is kept of the pieces before, or is one for the whole partition. Then a
+// partition of any size takes the memory of a piece, and where the end must be known at the
+// beginning, a place on disk.
 
 // running tells how a call goes on from piece to piece.
 type running uint8
@@ -21,6 +24,7 @@ const (
 	firstRow                   // the first row's value stays
 	rowsBefore                 // looks back a few rows
 	growing                    // an aggregate's state goes on
+	overall                    // an aggregate of the whole partition
 )
 
 // keptRows bounds how far back lag may look and still run: what is kept should be small.
@@ -29,18 +33,20 @@ const keptRows = 1024
 // windowKept is what a running call keeps of the pieces before.
 type windowKept struct {
 	rows, groups int64
-	values       *vec.Appender // firstRow: one value; rowsBefore: the last ones
+	values       *vec.Appender // firstRow, overall: one value; rowsBefore: the last ones
 	state        eval.AggState
 }
 
 // runningOf tells how a call runs, how many rows it looks back, and whether a piece must end
 // where a peer group does.
-func runningOf(c *plan.WindowCall, aggregate bool) (how running, back int, peers bool) {
+func runningOf(c *plan.WindowCall, aggregate, ordered bool) (how running, back int, peers bool) {
 	f := c.Frame
 	fromStart := f.Start.Kind == plan.UnboundedPreceding && f.Exclude == plan.ExcludeNoOthers
 	toRow := fromStart && f.End.Kind == plan.CurrentRow
 	peers = f.Mode != plan.RowsFrame
 	switch {
+	case aggregate && fromStart && (f.End.Kind == plan.UnboundedFollowing || toRow && f.Mode == plan.RangeFrame && !ordered):
+		return overall, 0, false
 	case aggregate && toRow:
 		return growing, 0, peers
 	case aggregate:
@@ -153,4 +159,93 @@ func (k *windowKept) bytes() int64 {
 		n += k.state.Bytes()
 	}
 	return n
+}
+
+// spool reads the rest of the buffer's last partition: the calls that want all of it learn their
+// value, and its rows are put by to be read again as the next pieces.
+func (w *window) spool(ctx context.Context) error {
+	head, goesOn := w.buf, w.goesOn
+	key, cut := append([]byte(nil), w.lastKey...), w.lastCut
+	from := head.parts[len(head.parts)-2]
+	folds := make([]*frameAggregate, len(w.calls))
+	for i := range w.calls {
+		if w.calls[i].running != overall {
+			continue
+		}
+		a := &frameAggregate{w: w, call: &w.calls[i]}
+		var err error
+		if a.call.kept.state, err = a.newState(1); err != nil {
+			return err
+		}
+		if err := a.fold(a.call.kept.state, from, head.n, 0); err != nil {
+			return err
+		}
+		folds[i] = a
+	}
+	w.buf = newWindowRows(w.types, nil)
+	rest := newRowBuffer(w.env, w.types)
+	w.replay, w.replayAt = rest, -1
+	for w.more {
+		if err := w.fill(ctx); err != nil {
+			return err
+		}
+		for _, a := range folds {
+			if a == nil {
+				continue
+			}
+			a.args = nil // the buffer is another
+			if err := a.fold(a.call.kept.state, 0, w.buf.n, 0); err != nil {
+				return err
+			}
+		}
+		for at := 0; at < w.buf.n; at += windowSpan {
+			to := min(at+windowSpan, w.buf.n)
+			b := &vec.Batch{Rows: to - at}
+			for _, c := range w.buf.cols {
+				b.Cols = append(b.Cols, denseRows(c.Vector(), at, to))
+			}
+			if err := rest.append(b); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rest.flush(false); err != nil {
+		return err
+	}
+	for _, a := range folds {
+		if a == nil {
+			continue
+		}
+		v, err := a.result(a.call.kept.state, 1)
+		if err != nil {
+			return err
+		}
+		k := &a.call.kept
+		k.state, k.values = nil, vec.NewAppender(v.Type)
+		k.values.Append(v, 0)
+	}
+	w.buf, w.goesOn, w.more = head, goesOn, true
+	w.lastKey, w.lastCut = key, cut
+	w.after, w.afterAt, w.carry = w.carry, w.carryAt, nil
+	w.replayAt, w.ended = 0, false
+	return nil
+}
+
+// next is the input's next batch, after the rows put by.
+func (w *window) next(ctx context.Context) (*vec.Batch, error) {
+	if w.replay == nil || w.replayAt < 0 {
+		return w.input(ctx)
+	}
+	if w.replayAt < len(w.replay.chunks) {
+		w.replayAt++
+		return w.replay.chunk(w.replayAt - 1)
+	}
+	err := w.replay.close()
+	w.replay = nil
+	if w.after == nil {
+		return nil, err // the partition was the last one
+	}
+	b := &vec.Batch{Cols: w.after.Cols, Sel: selection(w.after)[w.afterAt:], Rows: w.after.Rows}
+	w.after = nil
+	return b, err
 }

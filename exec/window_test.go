@@ -190,7 +190,8 @@ func TestWindowLongFrames(t *testing.T) {
 }
 
 // TestWindowPieces computes calls that run over pieces of a partition (batches of a few rows make
-// pieces short) against their definitions, with one partition and with several.
+// pieces short) against their definitions, with one partition and with several; in half of the
+// rounds beside calls that want the whole partition, whose rows are put by in the tiny modes.
 func TestWindowPieces(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
@@ -224,9 +225,26 @@ func TestWindowPieces(t *testing.T) {
 			calls = []plan.WindowCall{call(number, toRow(plan.RowsFrame)), call(lag, toRow(plan.RowsFrame)), call(first, toRow(plan.RowsFrame)),
 				call(last, toRow(plan.RowsFrame)), call(list, toRow(plan.RowsFrame))}
 		}
+		whole := rnd.Intn(2) == 0
+		if whole {
+			all := plan.Frame{Mode: plan.RowsFrame, Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.UnboundedFollowing}}
+			least := agg(t, "min", col(rel.cols[2]))
+			calls = append(calls, call(agg(t, "count"), all), plan.WindowCall{Func: least.Func, Args: least.Args, Frame: all, Out: least.Out,
+				Filter: op(t, ">", col(rel.cols[1]), &plan.Const{Value: types.NewInt(1), Typ: int4})})
+		}
 		var want [][]types.Datum
 		for _, part := range naiveGroups(rel.rows, rel.cols, []int{0}) {
 			sort.SliceStable(part, func(i, j int) bool { return keyLess(part[i], part[j], order, at) < 0 })
+			var totals []types.Datum
+			if whole {
+				least := types.Null
+				for _, r := range part {
+					if x := r[1]; !x.IsNull() && x.Int() > 1 && !r[2].IsNull() && (least.IsNull() || r[2].Str() < least.Str()) {
+						least = r[2]
+					}
+				}
+				totals = []types.Datum{types.NewInt(int64(len(part))), least}
+			}
 			groups, start := 0, 0
 			for i, r := range part {
 				if i == 0 || keyLess(part[i-1], r, order, at) != 0 {
@@ -243,7 +261,8 @@ func TestWindowPieces(t *testing.T) {
 							total = types.NewInt(total.Int() + x.Int())
 						}
 					}
-					want = append(want, append(row, types.NewInt(int64(start+1)), types.NewInt(int64(groups)), total))
+					row = append(row, types.NewInt(int64(start+1)), types.NewInt(int64(groups)), total)
+					want = append(want, append(row, totals...))
 					continue
 				}
 				was := types.NewStr("none")
@@ -260,7 +279,8 @@ func TestWindowPieces(t *testing.T) {
 						texts = types.NewStr(texts.Str() + "," + p[2].Str())
 					}
 				}
-				want = append(want, append(row, types.NewInt(int64(i+1)), was, part[0][3], r[3], texts))
+				row = append(row, types.NewInt(int64(i+1)), was, part[0][3], r[3], texts)
+				want = append(want, append(row, totals...))
 			}
 		}
 		for _, m := range someModes(rnd, 4) {
