@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/lake"
@@ -27,6 +28,7 @@ type runnerKey struct{}
 // runner is what runs a statement: its session, and the memory of its queries within queries.
 type runner struct {
 	s      *Session
+	began  time.Time
 	cancel context.CancelCauseFunc
 	once   sync.Once
 	x      *exec.Env
@@ -37,7 +39,7 @@ type runner struct {
 
 // withRunner lets what runs under the context ask queries of its own.
 func withRunner(ctx context.Context, s *Session) context.Context {
-	return context.WithValue(ctx, runnerKey{}, &runner{s: s})
+	return context.WithValue(ctx, runnerKey{}, &runner{s: s, began: time.Now()})
 }
 
 // runnerIn is the runner of a context, nil where there is none.

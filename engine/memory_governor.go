@@ -2,10 +2,12 @@ package engine
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -30,6 +32,10 @@ type governor struct {
 	cycle   uint64    // the collector's, when a statement was ended last
 	victim  *runner   // ended last
 	since   time.Time // when
+
+	seen       uint64    // the collector's last cycle
+	measured   time.Time // when it was seen
+	collecting atomic.Bool
 }
 
 // Govern tells that this process is e's alone: its memory is tuned and watched.
@@ -76,6 +82,9 @@ func (g *governor) look() {
 	inGo := int64(g.samples[0].Value.Uint64() - g.samples[1].Value.Uint64())
 	live := int64(g.samples[2].Value.Uint64())
 	cycle := g.samples[3].Value.Uint64()
+	if cycle != g.seen {
+		g.seen, g.measured = cycle, time.Now()
+	}
 	resident := residentMemory()
 	other := max(resident-inGo, 0)
 	// The goal moves in steps: each stops the world for a moment. A twentieth is left for what is
@@ -89,21 +98,31 @@ func (g *governor) look() {
 	if live+other < g.limit/8*7 && resident < g.limit+g.limit/20 {
 		return
 	}
-	g.relieve(cycle)
+	if v := g.e.largest(); v != nil {
+		g.relieve(v, cycle, resident > g.limit+g.limit/10)
+	}
 }
 
-// relieve ends the statement that holds most, one at a time: what it held must be collected
-// before another has to go.
-func (g *governor) relieve(cycle uint64) {
+// relieve ends v, the statement that holds most, one at a time: what it held must be collected
+// before another has to go. So must be what earlier statements held before one that has begun
+// since the last collection is blamed, unless the process is far beyond its limit.
+func (g *governor) relieve(v *runner, cycle uint64, far bool) {
 	if g.victim != nil && time.Since(g.since) < time.Second && (cycle < g.cycle+2 || g.victim.alive()) {
 		return
 	}
-	if v := g.e.largest(); v != nil {
-		g.victim, g.cycle, g.since = v, cycle, time.Now()
-		v.cancel(sqlerr.New(sqlerr.OutOfMemory, "out of memory").
-			WithDetail("The server's memory was nearly used up, and this statement held most of it.").
-			WithHint("Raise the memory limit, or reduce the size of single values, groups or partitions."))
+	if v.began.After(g.measured) && !far {
+		if g.collecting.CompareAndSwap(false, true) {
+			go func() {
+				defer g.collecting.Store(false)
+				runtime.GC()
+			}()
+		}
+		return
 	}
+	g.victim, g.cycle, g.since = v, cycle, time.Now()
+	v.cancel(sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+		WithDetail("The server's memory was nearly used up, and this statement held most of it.").
+		WithHint("Raise the memory limit, or reduce the size of single values, groups or partitions."))
 }
 
 func (r *runner) alive() bool {

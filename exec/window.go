@@ -146,6 +146,10 @@ func newWindow(env *Env, n *plan.Window, parts []vec.Source) (*window, error) {
 		w.cutPeers = w.cutPeers || peers
 		w.calls = append(w.calls, c)
 	}
+	if w.pieces && w.spools {
+		// Columns double as they grow, and what the calls give comes on top.
+		w.mem.share(1, 4)
+	}
 	w.buf = newWindowRows(w.types, n.Calls)
 	return w, nil
 }

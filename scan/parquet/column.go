@@ -53,7 +53,7 @@ const (
 	modeValues          // flat.out
 )
 
-func newFlat(r *Reader, n *Node, t types.Type) (*flat, error) {
+func newFlat(r *columnReader, n *Node, t types.Type) (*flat, error) {
 	conv, err := ConversionFor(n, t)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ type Reader struct {
 	Pages *PageCache
 	File  string
 	lent  [][]byte
+	open  map[*Budget]bool // what columns hold for themselves
 
 	window int // how much of a chunk is read at once
 }
@@ -31,7 +32,7 @@ func NewReader(mem Memory, stats *IOStats) *Reader {
 	if stats == nil {
 		stats = &IOStats{}
 	}
-	return &Reader{Stats: stats, budget: NewBudget(mem), window: windowBytes}
+	return &Reader{Stats: stats, budget: NewBudget(mem), open: map[*Budget]bool{}, window: windowBytes}
 }
 
 // Share says how many bytes the windows of n columns shall take together; 0: no matter.
@@ -44,13 +45,29 @@ func (r *Reader) Share(bytes int64, n int) {
 // Close gives back all memory; columns of r must not be used any more.
 func (r *Reader) Close() {
 	r.dec.close()
+	for b := range r.open {
+		b.Close()
+	}
 	r.budget.Close()
+}
+
+// columnReader is a Reader with an account of the column's own (budget): what the column holds
+// beside the buffers that go from column to column, until Release.
+type columnReader struct {
+	*Reader
+	budget *Budget
+}
+
+func (r *Reader) forColumn() *columnReader {
+	c := &columnReader{Reader: r, budget: NewBudget(r.budget.mem)}
+	r.open[c.budget] = true
+	return c
 }
 
 // leaf walks the pages of one column chunk and decodes their values. Flat and nested columns
 // build on it.
 type leaf struct {
-	r    *Reader
+	r    *columnReader
 	node *Node
 	conv Conversion
 
@@ -93,7 +110,7 @@ func (l *leaf) open(file ReaderAt, g *RowGroup, index *OffsetIndex) error {
 		return corrupt("column %q has %d values in %d rows", l.node.Name, c.Values, g.Rows)
 	}
 	l.file, l.chunk, l.rows, l.index = file, c, g.Rows, index
-	l.win.f, l.win.budget, l.win.stats, l.win.size = file, l.r.budget, l.r.Stats, l.r.window
+	l.win.r = l.r.Reader
 	l.win.reset(file, c.End())
 	l.pos, l.pageNo, l.seen, l.peeked, l.left = c.Start(), 0, 0, false, 0
 	l.dict, l.dictLen, l.cur = nil, 0, nil
@@ -187,7 +204,7 @@ func (l *leaf) decompress(buf *[]byte, src []byte, size int) ([]byte, error) {
 	if *buf == nil {
 		*buf = l.r.takeBuffer(size)
 	}
-	b, err := grow(l.r.budget, *buf, size, 0)
+	b, err := grow(l.r.Reader.budget, *buf, size, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +232,10 @@ func (l *leaf) readDict(ctx context.Context) error {
 		return err
 	}
 	if l.chunk.Codec == Uncompressed { // the window moves on, the dictionary stays
-		if l.dictBuf, err = grow(l.r.budget, l.dictBuf, len(b), 0); err != nil {
+		if l.dictBuf == nil {
+			l.dictBuf = l.r.takeBuffer(len(b))
+		}
+		if l.dictBuf, err = grow(l.r.Reader.budget, l.dictBuf, len(b), 0); err != nil {
 			return err
 		}
 		copy(l.dictBuf, b)
@@ -540,8 +560,11 @@ func (l *leaf) skipValues(k int) error {
 // levelWidth is the bit width of levels up to n.
 func levelWidth(n int) uint { return uint(bits.Len(uint(n))) }
 
-// release lends the leaf's large buffers to the columns that come after it.
+// release lends the leaf's large buffers to the columns that come after it, and gives back what
+// the column holds beside them.
 func (l *leaf) release() {
+	l.r.budget.Close()
+	delete(l.r.open, l.r.budget)
 	for _, b := range []*[]byte{&l.page, &l.dictBuf, &l.win.own} {
 		if *b != nil {
 			l.r.free = append(l.r.free, *b)

@@ -26,7 +26,7 @@ type levelLeaf struct {
 	data     []byte
 }
 
-func newLevelLeaf(r *Reader, n *Node, t types.Type) (*levelLeaf, error) {
+func newLevelLeaf(r *columnReader, n *Node, t types.Type) (*levelLeaf, error) {
 	conv, err := ConversionFor(n, t)
 	if err != nil {
 		return nil, err

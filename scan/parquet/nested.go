@@ -33,9 +33,9 @@ type Spec struct {
 // NewColumn makes the Column of a spec. A Constant at the top is none of a file's business.
 func NewColumn(r *Reader, s *Spec) (Column, error) {
 	if s.Kind == Value && s.Node.MaxRep == 0 && s.Node.MaxDef <= 1 {
-		return newFlat(r, s.Node, s.Type)
+		return newFlat(r.forColumn(), s.Node, s.Type)
 	}
-	c := &nested{r: r}
+	c := &nested{r: r.forColumn()}
 	root, err := c.build(s)
 	c.root = root
 	return c, err
@@ -43,7 +43,7 @@ func NewColumn(r *Reader, s *Spec) (Column, error) {
 
 // nested puts lists, maps and structs together from the levels of their leaves (Dremel).
 type nested struct {
-	r       *Reader
+	r       *columnReader
 	root    *builder
 	all     []*levelLeaf
 	pending int

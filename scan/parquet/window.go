@@ -14,14 +14,12 @@ const (
 
 // window reads one chunk's bytes forward through a buffer.
 type window struct {
-	f      ReaderAt
-	budget *Budget
-	stats  *IOStats
-	buf    []byte // file bytes from start on
-	start  int64
-	end    int64 // of the chunk
-	size   int   // of what is read at once
-	own    []byte
+	r     *Reader
+	f     ReaderAt
+	buf   []byte // file bytes from start on
+	start int64
+	end   int64 // of the chunk
+	own   []byte
 }
 
 // IOStats counts what readers did. Readers of several goroutines may share one.
@@ -51,16 +49,19 @@ func (w *window) bytes(ctx context.Context, off int64, n int) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	want := int(min(w.end-off, max(int64(w.size), int64(n))))
+	want := int(min(w.end-off, max(int64(w.r.window), int64(n))))
+	if w.own == nil {
+		w.own = w.r.takeBuffer(want)
+	}
 	var err error
-	if w.own, err = grow(w.budget, w.own, want, 0); err != nil {
+	if w.own, err = grow(w.r.budget, w.own, want, 0); err != nil {
 		return nil, err
 	}
 	if err := w.f.ReadAt(ctx, w.own, off); err != nil {
 		w.buf = nil
 		return nil, err
 	}
-	w.stats.BytesRead.Add(int64(want))
+	w.r.Stats.BytesRead.Add(int64(want))
 	w.buf, w.start = w.own, off
 	return w.buf[:n], nil
 }
