@@ -358,6 +358,13 @@ func viewType(t types.Type) types.Type {
 
 func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 	r.verb = "DROP " + strings.ToUpper(n.Kind)
+	if len(n.Names) > 1 || n.Kind == "schema" && n.Cascade {
+		return s.wholly(ctx, r, func() error { return s.dropEach(ctx, n, r) })
+	}
+	return s.dropEach(ctx, n, r)
+}
+
+func (s *Session) dropEach(ctx context.Context, n *ast.Drop, r *Result) error {
 	for _, name := range n.Names {
 		err := definitionError(s.dropOne(ctx, n, name))
 		e, ok := sqlerr.As(err)

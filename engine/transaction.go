@@ -13,6 +13,7 @@ import (
 // transaction is a session's transaction state. The zero value: none.
 type transaction struct {
 	block      bool // BEGIN was given
+	statement  bool // it is one statement's
 	failed     bool // only ROLLBACK helps
 	readOnly   bool
 	start      time.Time

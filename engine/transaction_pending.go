@@ -21,7 +21,7 @@ func (s *Session) inTransaction(c lake.Catalog) *lake.Transaction {
 		t = lake.Begin(c)
 		s.tx.catalogs[c.Name()] = t
 	}
-	t.Stepwise = s.settings.bool("lhsql.stepwise_commit")
+	t.Stepwise = s.tx.statement || s.settings.bool("lhsql.stepwise_commit")
 	return t
 }
 
@@ -64,4 +64,28 @@ func (s *Session) publish(ctx context.Context, r *Result) error {
 		r.warn("01000", "the files of a dropped table could not be removed: %v", leftover)
 	}
 	return definitionError(err)
+}
+
+// wholly runs what a statement does in several steps as a transaction, if it is in none: all of it
+// happens or nothing. A catalog that cannot do that takes the steps one after the other.
+func (s *Session) wholly(ctx context.Context, r *Result, f func() error) error {
+	if s.tx.block {
+		return f()
+	}
+	was := s.tx
+	s.tx = transaction{block: true, statement: true, temp: s.temporaryState()}
+	defer func() {
+		s.tx = was
+		s.loaded, s.host = nil, nil
+	}()
+	err := f()
+	if err == nil {
+		err = s.publish(ctx, r)
+	} else {
+		s.restore(ctx, nil)
+	}
+	if err != nil {
+		s.restoreTemporary(s.tx.temp)
+	}
+	return err
 }
