@@ -207,7 +207,14 @@ func (c *client) result() (string, bool) {
 		f.byte()
 		n := f.lenInt()
 		f.lenInt()
-		return fmt.Sprintf("OK %d", n), f.int16()&statusMoreResults != 0
+		more := f.int16()&statusMoreResults != 0
+		f.int16()
+		if len(f.b) > 0 {
+			if info := f.take(int(f.lenInt())); f.bad || len(f.b) > 0 {
+				return fmt.Sprintf("OK with %q and %d bytes behind it", info, len(f.b)), false
+			}
+		}
+		return fmt.Sprintf("OK %d", n), more
 	}
 	n := int(f.lenInt())
 	for range n {

@@ -321,7 +321,11 @@ func (c *conn) okBody(affected, insertID uint64, info string, flags uint16) {
 	c.w.lenInt(insertID)
 	c.w.int16(c.status() | flags)
 	c.w.int16(c.warningCount())
-	c.w.text(info)
+	if info != "" {
+		// With its length, although the protocol's description says that it goes to the packet's end:
+		// servers send it so, and the C clients take the connection for broken otherwise.
+		c.w.lenText(info)
+	}
 	c.w.end()
 }
 
