@@ -99,13 +99,13 @@ func (c *sqlCatalog) found(ctx context.Context, db sqlExec, query string, args .
 // makeSchemas makes the schemas that are to be made, and makes sure of those that must be there.
 func (c *sqlCatalog) makeSchemas(ctx context.Context, db sqlExec, d *definitions) error {
 	for _, ns := range d.needs {
-		if err := c.needSchema(ctx, db, ns); err != nil {
+		if err := c.needSchema(ctx, db, ns, "SHARE"); err != nil {
 			return err
 		}
 	}
 	for _, s := range d.schemas {
 		if s.dropped || !s.made {
-			if err := c.needSchema(ctx, db, s.name); err != nil {
+			if err := c.needSchema(ctx, db, s.name, "UPDATE"); err != nil {
 				return err
 			}
 		}
@@ -130,12 +130,11 @@ func (c *sqlCatalog) makeSchemas(ctx context.Context, db sqlExec, d *definitions
 	return nil
 }
 
-// needSchema makes sure that a schema is there; in PostgreSQL it cannot be dropped then before the
-// transaction ends.
-func (c *sqlCatalog) needSchema(ctx context.Context, db sqlExec, ns string) error {
-	lock := ""
-	if c.postgres {
-		lock = " FOR SHARE"
+// needSchema makes sure that a schema is there. In PostgreSQL it is locked, so that it cannot be
+// dropped before the transaction ends.
+func (c *sqlCatalog) needSchema(ctx context.Context, db sqlExec, ns, lock string) error {
+	if lock = " FOR " + lock; !c.postgres {
+		lock = ""
 	}
 	ok, err := c.found(ctx, db, "SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"+lock, c.name, ns)
 	if err == nil && !ok {
