@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -277,4 +278,30 @@ with c.engine.begin() as con:
 		t.Errorf("beside PyIceberg in a transaction: %v", err)
 	}
 	f.must(f.writesOf()["commit"]())
+}
+
+// Writers of one process, and its readers beside them, do not wait for one another's lock by
+// luck: however little patience a catalog has with other programs, all get their turn.
+func TestWritersTakeTurns(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	c, err := OpenCatalog(ctx, "lake", map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"),
+		"warehouse": dir, "lhsql.lock-timeout-ms": "1000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var wg sync.WaitGroup
+	for w := range 16 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 20 {
+				if err := c.CreateNamespace(ctx, fmt.Sprintf("n%d_%d", w, i), nil); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
 }

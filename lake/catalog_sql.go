@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,10 +33,16 @@ type sqlCatalog struct {
 	engine   commitEngine
 	lockWait time.Duration // how long a lock of another program's is waited for
 	watch    versionWatch
+	// writer lets one writer of this process after another at a SQLite file, in the order of
+	// their coming: the file's lock is luck, and who is always late would be told of other programs.
+	writer chan struct{}
+	// commits keeps this process's readers and its commits from starving each other in the same
+	// way: whoever reads holds it shared, whoever commits alone.
+	turns sync.RWMutex
 }
 
 func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
-	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props)}
+	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props), writer: make(chan struct{}, 1)}
 	c.engine = commitEngine{pointers: c, load: c.loadAt, rows: c}
 	c.lockWait = time.Duration(intProperty(props, "lhsql.lock-timeout-ms", int(defaultLockWait/time.Millisecond))) * time.Millisecond
 	target, dsn, err := sqlTarget(name, props["uri"])
@@ -203,10 +210,31 @@ func (c *sqlCatalog) strings(ctx context.Context, query string, args ...any) ([]
 	return out, err
 }
 
+// reading lets what is read in before commits that come later; the function it gives ends that.
+// A database in memory has one connection, for which all wait anyway.
+func (c *sqlCatalog) reading() func() {
+	if c.postgres || c.inMemory() {
+		return func() {}
+	}
+	c.turns.RLock()
+	return c.turns.RUnlock
+}
+
+func (c *sqlCatalog) committing(f func() error) error {
+	if !c.inMemory() {
+		c.turns.Lock()
+		defer c.turns.Unlock()
+	}
+	return f()
+}
+
+func (c *sqlCatalog) inMemory() bool { return c.db.Stats().MaxOpenConnections == 1 }
+
 // query gives each row of a query to f, after fresh; it begins anew where it met a lock.
 func (c *sqlCatalog) query(ctx context.Context, query string, args []any, fresh func(), f func(*sql.Rows) error) error {
 	return c.fail(c.waiting(ctx, func() error {
 		fresh()
+		defer c.reading()()
 		rows, err := c.db.QueryContext(ctx, c.q(query), args...)
 		if err != nil {
 			return err
@@ -451,6 +479,12 @@ func (c *sqlCatalog) atomically(ctx context.Context, f func(context.Context, sql
 	if c.postgres {
 		return c.inPostgres(ctx, f)
 	}
+	select {
+	case c.writer <- struct{}{}:
+		defer func() { <-c.writer }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	conn, err := c.db.Conn(ctx)
 	if err != nil {
 		return c.fail(err, "written")
@@ -471,7 +505,7 @@ func (c *sqlCatalog) atomically(ctx context.Context, f func(context.Context, sql
 	tried := err == nil
 	if tried {
 		// Readers may still hold the file; the transaction stays open meanwhile.
-		if err = run("COMMIT"); err == nil {
+		if err = c.committing(func() error { return run("COMMIT") }); err == nil {
 			return nil
 		}
 		err = c.fail(err, "written")

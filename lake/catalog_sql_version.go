@@ -32,7 +32,7 @@ func (c *sqlCatalog) Version(ctx context.Context) string {
 	switch {
 	case c.postgres:
 		return c.postgresVersion(ctx)
-	case c.db.Stats().MaxOpenConnections == 1:
+	case c.inMemory():
 		return c.memoryVersion(ctx)
 	}
 	return c.fileVersion(ctx)
@@ -83,6 +83,7 @@ func (c *sqlCatalog) fileVersion(ctx context.Context) string {
 		w.conn = conn
 		w.generation++
 	}
+	defer c.reading()()
 	var n int64
 	if err := w.stmt.QueryRowContext(ctx).Scan(&n); err != nil {
 		w.drop()
