@@ -43,33 +43,37 @@ func starter(t *testing.T, args ...string) func() (*load.Server, error) {
 	}
 }
 
-// A few seconds of what `go run ./bench/clients` does for a minute: idle and busy clients, slow
-// readers, cancels, timeouts, clients that vanish, the connection limit.
+// A few seconds of what `go run ./bench/clients` does for a minute, by both wires: idle and busy
+// clients, slow readers, cancels, timeouts, clients that vanish, the connection limit.
 func TestManyClients(t *testing.T) {
-	s, err := starter(t, "--max_connections", "60")()
-	if err != nil {
-		t.Fatal(err)
+	for _, mysql := range []bool{false, true} {
+		s, err := starter(t, "--max_connections", "60")()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := time.Now().UnixNano()
+		var out strings.Builder
+		problems, err := load.Run(t.Context(), load.Config{Server: s, MySQL: mysql, Idle: 30, Busy: 8, Duration: 4 * time.Second, Seed: seed, Out: &out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Error(p)
+		}
+		t.Log(out.String(), fmt.Sprintf("seed %d", seed))
 	}
-	seed := time.Now().UnixNano()
-	var out strings.Builder
-	problems, err := load.Run(t.Context(), load.Config{Server: s, Idle: 30, Busy: 8, Duration: 4 * time.Second, Seed: seed, Out: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Error(p)
-	}
-	t.Log(out.String(), fmt.Sprintf("seed %d", seed))
 }
 
 // SIGTERM drains, a second one and SIGINT end at once; every client hears the right thing, and
 // what was being written is there whole or not at all.
 func TestSignals(t *testing.T) {
-	problems, err := load.Shutdowns(t.Context(), starter(t))
-	if err != nil {
-		t.Error(err)
-	}
-	for _, p := range problems {
-		t.Error(p)
+	for _, w := range []*load.Wire{load.Postgres, load.MySQL} {
+		problems, err := load.Shutdowns(t.Context(), w, starter(t))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, p := range problems {
+			t.Error(p)
+		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 // nothing may be logged (testServer), good clients are served in between, and neither goroutines
 // nor memory may grow.
 func TestHammer(t *testing.T) {
-	open := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second}))
-	secured := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second, TLS: hammer.Certificate(t), Auth: Auth{
+	open := listen(t, testServer(t, Config{AuthTimeout: 10 * time.Second}))
+	secured := listen(t, testServer(t, Config{AuthTimeout: 10 * time.Second, TLS: hammer.Certificate(t), Auth: Auth{
 		Lookup: func(u string) (Account, bool) {
 			return Account{Verifier: "v:pw", Native: NativeHash("pw")}, u == "u"
 		},

@@ -22,8 +22,8 @@ func TestHammer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second}))
-	secured := listen(t, testServer(t, Config{AuthTimeout: 3 * time.Second, TLS: hammer.Certificate(t),
+	open := listen(t, testServer(t, Config{AuthTimeout: 10 * time.Second}))
+	secured := listen(t, testServer(t, Config{AuthTimeout: 10 * time.Second, TLS: hammer.Certificate(t),
 		Auth: Auth{Lookup: func(u string) (string, bool) { return v, u == "u" }, AllowMD5: true}}))
 	setUp := dial(t, open)
 	setUp.exec("create schema if not exists public")

@@ -1,16 +1,14 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
 	"errors"
 	"fmt"
 	"math/rand"
-	"net"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // client is one client of a kind, with dice of its own.
@@ -20,17 +18,16 @@ type client struct {
 	rnd        *rand.Rand
 }
 
-func (s *Server) connect(ctx context.Context, name string, settings ...string) (*pgconn.PgConn, error) {
-	dsn := fmt.Sprintf("postgres://load@%s/lake?sslmode=disable&application_name=%s", s.Addr, name)
-	for _, kv := range settings {
-		dsn += "&" + kv
-	}
-	return pgconn.Connect(ctx, dsn)
+func (w *Wire) connect(ctx context.Context, s *Server, name string) (peer, error) {
+	return w.open(ctx, s.Addr(w), name)
 }
 
 // connect opens a connection; nil when the run is over, or with a problem noted.
-func (c *client) connect(ctx context.Context, settings ...string) *pgconn.PgConn {
-	pc, err := c.Server.connect(ctx, c.name, settings...)
+func (c *client) connect(ctx context.Context) peer {
+	pc, err := c.Wire().connect(ctx, c.Server, c.name)
+	if end, ok := ctx.Deadline(); err != nil && ok && time.Until(end) < 10*time.Millisecond {
+		<-ctx.Done() // a dialler knows the deadline by itself
+	}
 	if err != nil && ctx.Err() == nil {
 		c.problem("%s cannot connect: %v", c.name, err)
 	}
@@ -38,13 +35,6 @@ func (c *client) connect(ctx context.Context, settings ...string) *pgconn.PgConn
 		return nil
 	}
 	return pc
-}
-
-// hangUp closes politely. The run's context may be over by now.
-func hangUp(pc *pgconn.PgConn) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	pc.Close(ctx)
 }
 
 // took notes how long a statement of the client took.
@@ -58,54 +48,44 @@ func (c *client) took(since time.Time) {
 	t.worst = max(t.worst, d)
 }
 
-// stateOf is an error's SQLSTATE, "" where it has none.
-func stateOf(err error) string {
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) {
-		return pe.Code
-	}
-	return ""
-}
-
-// answer runs a text by the simple protocol and condenses its rows, which come in an order.
-func answer(ctx context.Context, pc *pgconn.PgConn, sql string) (string, error) {
+// answer runs a text and condenses its rows, which come in an order.
+func answer(ctx context.Context, pc peer, sql string) (string, error) {
 	h := md5.New()
 	n := 0
-	m := pc.Exec(ctx, sql)
-	for m.NextResult() {
-		r := m.ResultReader()
-		for r.NextRow() {
-			n++
-			for _, v := range r.Values() {
-				fmt.Fprintf(h, "%d %s|", len(v), v)
-			}
+	err := pc.query(ctx, sql, func(values [][]byte) bool {
+		n++
+		for _, v := range values {
+			fmt.Fprintf(h, "%d %s|", len(v), v)
 		}
-	}
-	return fmt.Sprintf("%d rows %x", n, h.Sum(nil)), m.Close()
+		return true
+	})
+	return fmt.Sprintf("%d rows %x", n, h.Sum(nil)), err
 }
 
-// questions are heavy in different ways: scans, sorts, hashes and windows that do not fit into a
-// query's memory under a small limit.
-var questions = []string{
-	"select g % 1000 as k, count(*), sum(g), min(g::text) from generate_series(1, 60000) g group by k order by k",
-	"select g, md5(g::text) as h from generate_series(1, 30000) g order by h",
-	"select count(*), sum(a.g) from generate_series(1, 40000) a(g) join generate_series(1, 40000) b(g) on a.g = b.g * 2",
-	"select k, g, sum(g) over (partition by k order by g) from (select g % 100 as k, g from generate_series(1, 20000) g) x order by k, g",
-	"select count(distinct md5((g % 9000)::text)) from generate_series(1, 40000) g",
-	"select c.relname, a.attname, format_type(a.atttypid, a.atttypmod) from pg_class c join pg_attribute a on a.attrelid = c.oid join pg_namespace n on n.oid = c.relnamespace where n.nspname not in ('pg_catalog', 'information_schema', 'load') order by 1, 2",
+// row runs a text and gives its last row, its values by spaces.
+func row(ctx context.Context, pc peer, sql string) (string, error) {
+	var last [][]byte
+	err := pc.query(ctx, sql, func(values [][]byte) bool {
+		last = nil
+		for _, v := range values {
+			last = append(last, append([]byte(nil), v...))
+		}
+		return true
+	})
+	return string(bytes.Join(last, []byte(" "))), err
 }
 
 // learn asks everything once while the server has nothing else to do.
 func (r *run) learn(ctx context.Context) error {
-	pc, err := r.Server.connect(ctx, "learn")
+	pc, err := r.Wire().connect(ctx, r.Server, "learn")
 	if err != nil {
 		return err
 	}
-	defer hangUp(pc)
-	if _, err := answer(ctx, pc, "create schema if not exists load"); err != nil {
+	defer pc.close()
+	if _, err := answer(ctx, pc, r.Wire().schema); err != nil {
 		return err
 	}
-	r.Queries = append(append([]string(nil), questions...), r.Queries...)
+	r.Queries = append(append([]string(nil), r.Wire().questions...), r.Queries...)
 	for _, q := range r.Queries {
 		if r.answers[q], err = answer(ctx, pc, q); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
@@ -116,19 +96,19 @@ func (r *run) learn(ctx context.Context) error {
 
 // fill connects up to the limit: the one over it hears so, and there a cancel still works.
 func (r *run) fill(ctx context.Context) error {
-	var open []*pgconn.PgConn
+	var open []peer
 	defer func() {
 		for _, pc := range open {
-			hangUp(pc)
+			pc.close()
 		}
 	}()
 	for {
-		pc, err := r.Server.connect(ctx, "fill")
+		pc, err := r.Wire().connect(ctx, r.Server, "fill")
 		if err != nil {
-			if stateOf(err) != "53300" {
+			if stateOf(err) != r.Wire().full {
 				return fmt.Errorf("the connection over the limit: %w", err)
 			}
-			r.provoked("53300")
+			r.provoked("the connection limit")
 			break
 		}
 		if open = append(open, pc); len(open) > 10000 {
@@ -139,9 +119,13 @@ func (r *run) fill(ctx context.Context) error {
 		return errors.New("the server is full")
 	}
 	pc := open[0]
+	if r.MySQL {
+		open[len(open)-1].close() // KILL comes by a connection of its own
+		open = open[:len(open)-1]
+	}
 	stop := cancelSoon(ctx, pc, 200*time.Millisecond)
-	_, err := answer(ctx, pc, "select pg_sleep(60)")
-	if stop(); stateOf(err) != "57014" {
+	_, err := answer(ctx, pc, r.Wire().endless[0])
+	if stop(); stateOf(err) != r.Wire().cancelled {
 		r.problem("a cancel while the server is full: %v", err)
 	}
 	return nil
@@ -149,7 +133,7 @@ func (r *run) fill(ctx context.Context) error {
 
 // cancelSoon sends a cancel request after a while, and again until stop: the first may come
 // before the statement that it is for. stop gives the time of the first.
-func cancelSoon(ctx context.Context, pc *pgconn.PgConn, wait time.Duration) (stop func() time.Time) {
+func cancelSoon(ctx context.Context, pc peer, wait time.Duration) (stop func() time.Time) {
 	over, done := make(chan struct{}), make(chan struct{})
 	var first time.Time
 	go func() {
@@ -163,7 +147,7 @@ func cancelSoon(ctx context.Context, pc *pgconn.PgConn, wait time.Duration) (sto
 			if first.IsZero() {
 				first = time.Now()
 			}
-			pc.CancelRequest(ctx)
+			pc.cancel(ctx)
 		}
 	}()
 	return func() time.Time {
@@ -179,7 +163,7 @@ func idle(ctx context.Context, c *client) {
 	if pc == nil {
 		return
 	}
-	defer hangUp(pc)
+	defer pc.close()
 	for {
 		start := time.Now()
 		got, err := answer(ctx, pc, "select 1")
@@ -213,7 +197,7 @@ func asks(ctx context.Context, c *client) {
 	if pc == nil {
 		return
 	}
-	defer hangUp(pc)
+	defer pc.close()
 	for ctx.Err() == nil {
 		q := c.Queries[c.rnd.Intn(len(c.Queries))]
 		start := time.Now()
@@ -235,20 +219,16 @@ func prepared(ctx context.Context, c *client) {
 	if pc == nil {
 		return
 	}
-	defer hangUp(pc)
-	if _, err := pc.Prepare(ctx, "p", "select $1::int * 2, $2::text", nil); err != nil {
-		c.problem("%s: %v", c.name, err)
-		return
-	}
+	defer pc.close()
 	for ctx.Err() == nil {
 		start := time.Now()
 		n := c.rnd.Intn(1000)
-		r := pc.ExecPrepared(ctx, "p", [][]byte{fmt.Append(nil, n), []byte("x")}, nil, nil).Read()
+		got, err := pc.double(ctx, n)
 		if ctx.Err() != nil {
 			return
 		}
-		if r.Err != nil || len(r.Rows) != 1 || string(r.Rows[0][0]) != fmt.Sprint(2*n) {
-			c.problem("%s: %v %v", c.name, r.Rows, r.Err)
+		if err != nil || got != fmt.Sprint(2*n) {
+			c.problem("%s: twice %d is %s, %v", c.name, n, got, err)
 			return
 		}
 		c.took(start)
@@ -258,74 +238,58 @@ func prepared(ctx context.Context, c *client) {
 	}
 }
 
-// slowRows is a result far larger than all buffers between the server and a client.
-const slowRows = 60000
-
 // slow stops in the middle of a large result. Then it takes the rest, and must find all of it,
-// or cancels, or is dropped by statement_timeout, or leaves.
+// or cancels, or is dropped by the limit of its statement's time, or leaves.
 func slow(ctx context.Context, c *client) {
+	w := c.Wire()
 	for ctx.Err() == nil {
 		how := c.rnd.Intn(4)
-		settings := []string{}
-		if how == 2 {
-			settings = append(settings, "statement_timeout=1500")
-		}
-		pc := c.connect(ctx, settings...)
+		pc := c.connect(ctx)
 		if pc == nil {
 			return
 		}
+		if how == 2 {
+			if _, err := answer(ctx, pc, fmt.Sprintf(w.limited, 1500)); err != nil && ctx.Err() == nil {
+				c.problem("%s: %v", c.name, err)
+			}
+		}
 		start := time.Now()
-		m := pc.Exec(ctx, fmt.Sprintf("select g, repeat('x', 1000) from generate_series(1, %d) g order by g desc", slowRows))
 		n := 0
-		for m.NextResult() {
-			r := m.ResultReader()
-			for r.NextRow() {
-				if n++; n != 1000 {
-					continue
-				}
+		err := pc.query(ctx, w.large, func([][]byte) bool {
+			if n++; n == 1000 {
 				if !c.pause(ctx, min(2*time.Second, c.Duration/4)) {
-					break
+					return false
 				}
 				if how == 1 {
-					pc.CancelRequest(ctx)
-				}
-				if how == 3 {
-					break
+					pc.cancel(ctx)
 				}
 			}
-			if how == 3 || ctx.Err() != nil {
-				break
-			}
-		}
+			return (how != 3 || n < 1000) && ctx.Err() == nil
+		})
 		if how == 3 || ctx.Err() != nil {
-			pc.Conn().Close()
+			pc.kill()
+		} else {
+			pc.close()
 		}
-		err := m.Close()
 		if ctx.Err() != nil {
 			return
 		}
 		switch code := stateOf(err); {
-		case how == 0 && (err != nil || n != slowRows):
-			c.problem("%s: %d rows of %d, %v", c.name, n, slowRows, err)
-		case how == 1 && err != nil && code != "57014", how == 2 && code != "57014" && (err != nil || n != slowRows):
+		case how == 0 && (err != nil || n != w.largeRows):
+			c.problem("%s: %d rows of %d, %v", c.name, n, w.largeRows, err)
+		case how == 1 && err != nil && code != w.cancelled, how == 2 && code != w.timedOut && (err != nil || n != w.largeRows):
 			c.problem("%s: %v", c.name, err)
 		case how == 1 && err != nil:
-			c.provoked("57014 cancel")
+			c.provoked("a cancel")
 		case how == 2 && err != nil:
-			c.provoked("57014 timeout")
+			c.provoked("a statement's time")
 		}
 		c.took(start)
-		hangUp(pc)
 	}
 }
 
-// endless are statements that end only when they are made to.
-var endless = []string{
-	"select count(*) from generate_series(1, 1000000000) a where a % 7 = 3",
-	"select a.g, b.g from generate_series(1, 3000000) a(g) join generate_series(1, 3000000) b(g) on a.g = b.g * b.g order by 1 offset 100000",
-	"select pg_sleep(600)",
-	"select count(*) from pg_class a, pg_class b, pg_class c, pg_class d",
-}
+// endless picks a statement that ends only when it is made to.
+func (c *client) endless() string { return c.Wire().endless[c.rnd.Intn(len(c.Wire().endless))] }
 
 // cancels starts what would not end and cancels it.
 func cancels(ctx context.Context, c *client) {
@@ -333,41 +297,45 @@ func cancels(ctx context.Context, c *client) {
 	if pc == nil {
 		return
 	}
-	defer hangUp(pc)
+	defer pc.close()
 	for ctx.Err() == nil {
 		stop := cancelSoon(ctx, pc, 50*time.Millisecond+time.Duration(c.rnd.Intn(300))*time.Millisecond)
-		_, err := answer(ctx, pc, endless[c.rnd.Intn(len(endless))])
+		_, err := answer(ctx, pc, c.endless())
 		asked := stop()
 		if ctx.Err() != nil {
 			return
 		}
-		if stateOf(err) != "57014" {
+		if stateOf(err) != c.Wire().cancelled {
 			c.problem("%s: %v", c.name, err)
 			return
 		}
-		c.provoked("57014 cancel")
+		c.provoked("a cancel")
 		c.took(asked)
 	}
 }
 
 // timesOut has the server end its statements.
 func timesOut(ctx context.Context, c *client) {
-	pc := c.connect(ctx, "statement_timeout=200")
+	pc := c.connect(ctx)
 	if pc == nil {
 		return
 	}
-	defer hangUp(pc)
+	defer pc.close()
+	if _, err := answer(ctx, pc, fmt.Sprintf(c.Wire().limited, 200)); err != nil && ctx.Err() == nil {
+		c.problem("%s: %v", c.name, err)
+		return
+	}
 	for ctx.Err() == nil {
 		start := time.Now()
-		_, err := answer(ctx, pc, endless[c.rnd.Intn(len(endless))])
+		_, err := answer(ctx, pc, c.endless())
 		if ctx.Err() != nil {
 			return
 		}
-		if stateOf(err) != "57014" || !strings.Contains(err.Error(), "statement timeout") {
+		if stateOf(err) != c.Wire().timedOut || !c.MySQL && !strings.Contains(err.Error(), "statement timeout") {
 			c.problem("%s: %v", c.name, err)
 			return
 		}
-		c.provoked("57014 timeout")
+		c.provoked("a statement's time")
 		c.took(start.Add(200 * time.Millisecond))
 	}
 }
@@ -378,18 +346,15 @@ func writes(ctx context.Context, c *client) {
 	if pc == nil {
 		return
 	}
-	defer hangUp(pc)
-	table := fmt.Sprintf("load.t_%s", strings.ReplaceAll(c.name, "-", "_"))
+	defer pc.close()
+	table := fmt.Sprintf("`load`.t_%s", strings.ReplaceAll(c.name, "-", "_"))
+	if !c.MySQL {
+		table = strings.ReplaceAll(table, "`", "")
+	}
 	for ctx.Err() == nil {
-		for _, s := range []struct{ sql, want string }{
-			{"drop table if exists " + table, ""},
-			{"create table " + table + " as select g as id, md5(g::text) as v from generate_series(1, 2000) g", ""},
-			{"delete from " + table + " where id % 2 = 0", ""},
-			{"update " + table + " set v = 'x' where id < 100", ""},
-			{"select count(*), count(*) filter (where v = 'x') from " + table, "1000 50"},
-		} {
+		for _, s := range c.Wire().changes(table) {
 			start := time.Now()
-			rows, err := pc.Exec(ctx, s.sql).ReadAll()
+			got, err := row(ctx, pc, s.sql)
 			if ctx.Err() != nil {
 				return
 			}
@@ -397,8 +362,8 @@ func writes(ctx context.Context, c *client) {
 				c.problem("%s: %s: %v", c.name, s.sql, err)
 				return
 			}
-			if last := rows[len(rows)-1]; s.want != "" && (len(last.Rows) != 1 || fmt.Sprintf("%s %s", last.Rows[0][0], last.Rows[0][1]) != s.want) {
-				c.problem("%s: %s gave %s instead of %s", c.name, s.sql, last.Rows, s.want)
+			if s.want != "" && got != s.want {
+				c.problem("%s: %s gave %s instead of %s", c.name, s.sql, got, s.want)
 			}
 			c.took(start)
 		}
@@ -407,14 +372,14 @@ func writes(ctx context.Context, c *client) {
 
 // vanishes leaves in the middle of a statement, by a reset; the statement must not outlive it.
 func vanishes(ctx context.Context, c *client) {
-	watch, err := c.Server.connect(ctx, c.name+"-watch")
+	watch, err := c.Wire().connect(ctx, c.Server, c.name+"-watch")
 	if err != nil {
 		if ctx.Err() == nil {
 			c.problem("%s: %v", c.name, err)
 		}
 		return
 	}
-	defer hangUp(watch)
+	defer watch.close()
 	for ctx.Err() == nil {
 		pc := c.connect(ctx)
 		if pc == nil {
@@ -425,16 +390,13 @@ func vanishes(ctx context.Context, c *client) {
 		go func() {
 			defer close(gone)
 			time.Sleep(wait)
-			if tcp, ok := pc.Conn().(*net.TCPConn); ok {
-				tcp.SetLinger(0)
-			}
-			pc.Conn().Close()
+			pc.kill()
 		}()
-		answer(ctx, pc, endless[c.rnd.Intn(len(endless))])
+		answer(ctx, pc, c.endless())
 		<-gone
 		start := time.Now()
 		for ctx.Err() == nil {
-			r, err := watch.Exec(ctx, "select count(*) from pg_stat_activity where application_name = '"+c.name+"'").ReadAll()
+			left, err := row(ctx, watch, fmt.Sprintf(c.Wire().sessions, c.name))
 			if ctx.Err() != nil {
 				return
 			}
@@ -442,7 +404,7 @@ func vanishes(ctx context.Context, c *client) {
 				c.problem("%s: %v", c.name, err)
 				return
 			}
-			if string(r[0].Rows[0][0]) == "0" {
+			if left == "0" {
 				break
 			}
 			if time.Since(start) > starved {
@@ -457,12 +419,12 @@ func vanishes(ctx context.Context, c *client) {
 
 // afterwards looks at what is left when everybody has gone.
 func (r *run) afterwards(ctx context.Context) {
-	pc, err := r.Server.connect(ctx, "afterwards")
+	pc, err := r.Wire().connect(ctx, r.Server, "afterwards")
 	if err != nil {
 		r.problem("after the run: %v", err)
 		return
 	}
-	defer hangUp(pc)
+	defer pc.close()
 	for _, q := range r.Queries {
 		if got, err := answer(ctx, pc, q); err != nil || got != r.answers[q] {
 			r.problem("after the run: %s: %s instead of %s, %v", q, got, r.answers[q], err)
@@ -470,13 +432,13 @@ func (r *run) afterwards(ctx context.Context) {
 	}
 	var left string
 	for range 100 {
-		rows, err := pc.Exec(ctx, "select application_name, state, query from pg_stat_activity where pid <> pg_backend_pid()").ReadAll()
+		rows, err := row(ctx, pc, r.Wire().others)
 		if err != nil {
 			r.problem("after the run: %v", err)
 			return
 		}
 		files := r.Server.SpillFiles()
-		if left = fmt.Sprintf("%s %v", rows[0].Rows, files); len(rows[0].Rows) == 0 && len(files) == 0 {
+		if left = fmt.Sprintf("%s %v", rows, files); rows == "" && len(files) == 0 {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)

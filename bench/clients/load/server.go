@@ -19,10 +19,10 @@ import (
 
 // Server is an `lhsql serve` or `lhsql demo` process with a folder of spill files of its own.
 type Server struct {
-	Addr   string
 	Memory int64 // the limit it was told
 	Spill  string
 
+	addrs  map[string]string // by wire
 	cmd    *exec.Cmd
 	exited chan struct{}
 	err    error
@@ -30,17 +30,20 @@ type Server struct {
 	log    bytes.Buffer
 }
 
-var serves = regexp.MustCompile(`serves .* on postgres://([^/]+)/`)
+var serves = regexp.MustCompile(`serves .* on (postgres|mysql)://([^/]+)/`)
 
-// Start runs the command, which gets --pg, --temp_dir and --memory_limit beside its own
+// Addr is where the server listens for a wire.
+func (s *Server) Addr(w *Wire) string { return s.addrs[w.Name] }
+
+// Start runs the command, which gets --pg, --mysql, --temp_dir and --memory_limit beside its own
 // arguments, and waits until it accepts. folder is where its spill folder is made.
 func Start(cmd *exec.Cmd, folder string, memory int64, args ...string) (*Server, error) {
-	s := &Server{Memory: memory, Spill: filepath.Join(folder, "spill"), exited: make(chan struct{}), cmd: cmd}
+	s := &Server{Memory: memory, Spill: filepath.Join(folder, "spill"), exited: make(chan struct{}), cmd: cmd, addrs: map[string]string{}}
 	if err := os.MkdirAll(s.Spill, 0o755); err != nil {
 		return nil, err
 	}
 	cmd.Args = append(cmd.Args, args...)
-	cmd.Args = append(cmd.Args, "--pg", "127.0.0.1:0", "--temp_dir", s.Spill, "--memory_limit", fmt.Sprintf("%dMB", memory>>20))
+	cmd.Args = append(cmd.Args, "--pg", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "--temp_dir", s.Spill, "--memory_limit", fmt.Sprintf("%dMB", memory>>20))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -49,20 +52,22 @@ func Start(cmd *exec.Cmd, folder string, memory int64, args ...string) (*Server,
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	addr := make(chan string, 1)
+	ready := make(chan struct{})
 	go func() {
 		sc := bufio.NewScanner(out)
 		for sc.Scan() {
 			fmt.Fprintln(writer{s}, sc.Text())
 			if m := serves.FindStringSubmatch(sc.Text()); m != nil {
-				addr <- m[1]
+				if s.addrs[m[1]] = m[2]; len(s.addrs) == 2 {
+					close(ready)
+				}
 			}
 		}
 		s.err = cmd.Wait()
 		close(s.exited)
 	}()
 	select {
-	case s.Addr = <-addr:
+	case <-ready:
 		return s, nil
 	case <-s.exited:
 		return nil, fmt.Errorf("the server ended: %v\n%s", s.err, s.Log())

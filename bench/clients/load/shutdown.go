@@ -2,25 +2,18 @@ package load
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // leaving is how long a server that does not drain may take to be gone.
 const leaving = 15 * time.Second
-
-// inserted is how many rows the INSERT writes that is under way at the end.
-const inserted = 400000
 
 // goodbye is what one client heard of the end.
 type goodbye struct {
@@ -32,25 +25,28 @@ type goodbye struct {
 // farewell keeps statements of many kinds running, and says what each client heard.
 type farewell struct {
 	s    *Server
+	w    *Wire
 	said chan goodbye
 	n    int
 }
 
-func (f *farewell) client(ctx context.Context, who, before, sql string) (*pgconn.PgConn, error) {
-	pc, err := f.s.connect(ctx, who)
+func (f *farewell) client(ctx context.Context, who, before, sql string) (peer, error) {
+	pc, err := f.w.connect(ctx, f.s, who)
 	if err != nil {
 		return nil, err
 	}
 	if before != "" {
-		if _, err := answer(ctx, pc, before); err != nil {
-			return nil, fmt.Errorf("%s: %w", before, err)
+		for _, b := range strings.Split(before, ";") {
+			if _, err := answer(ctx, pc, b); err != nil {
+				return nil, fmt.Errorf("%s: %w", b, err)
+			}
 		}
 	}
 	f.n++
 	go func() {
 		var err error
 		if sql == "" { // an idle one: the server speaks first
-			_, err = pc.ReceiveMessage(ctx)
+			err = pc.unasked(ctx)
 		} else {
 			_, err = answer(ctx, pc, sql)
 		}
@@ -59,41 +55,48 @@ func (f *farewell) client(ctx context.Context, who, before, sql string) (*pgconn
 	return pc, nil
 }
 
-// Drain checks SIGTERM: idle clients hear 57P01, new ones 57P03, running statements end well, a
-// cancel is still heard; and a second SIGTERM ends what is left at once.
-func Drain(ctx context.Context, s *Server) []string {
-	return s.farewell(ctx, syscall.SIGTERM, map[string]string{
-		"idle": "57P01", "in-transaction": "57P01", "sleeps": "", "writes": "", "copies": "",
-		"cancelled": "57014", "computes": "57P01", "reads-nothing": "lost",
+// Drain checks SIGTERM: idle clients hear of it, new ones are refused, running statements end
+// well, a cancel is still heard; and a second SIGTERM ends what is left at once.
+func Drain(ctx context.Context, s *Server, w *Wire) []string {
+	return s.farewell(ctx, w, syscall.SIGTERM, map[string]string{
+		"idle": w.ended, "in-transaction": w.ended, "sleeps": "", "writes": "", "copies": "",
+		"cancelled": w.cancelled, "computes": w.ended,
 	})
 }
 
 // Interrupt checks SIGINT: everything ends at once, and hears why.
-func Interrupt(ctx context.Context, s *Server) []string {
-	return s.farewell(ctx, syscall.SIGINT, map[string]string{
-		"idle": "57P01", "in-transaction": "57P01", "sleeps": "57P01", "writes": "any", "copies": "57P01",
-		"cancelled": "57P01", "computes": "57P01", "reads-nothing": "lost",
+func Interrupt(ctx context.Context, s *Server, w *Wire) []string {
+	return s.farewell(ctx, w, syscall.SIGINT, map[string]string{
+		"idle": w.ended, "in-transaction": w.ended, "sleeps": w.ended, "writes": "any", "copies": w.ended,
+		"cancelled": w.ended, "computes": w.ended,
 	})
 }
 
-func (s *Server) farewell(ctx context.Context, sig syscall.Signal, want map[string]string) (problems []string) {
+func (s *Server) farewell(ctx context.Context, w *Wire, sig syscall.Signal, want map[string]string) (problems []string) {
 	problem := func(format string, a ...any) {
-		problems = append(problems, fmt.Sprintf("%v: ", sig)+fmt.Sprintf(format, a...))
+		problems = append(problems, fmt.Sprintf("%v, %s: ", sig, w.Name)+fmt.Sprintf(format, a...))
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	f := &farewell{s: s, said: make(chan goodbye, 20)}
-	const rows = "select g, repeat('x', 1000) as v from generate_series(1, 60000) g order by g desc"
-	var cancelled *pgconn.PgConn
+	f := &farewell{s: s, w: w, said: make(chan goodbye, 20)}
+	var cancelled peer
+	switch {
+	case w == MySQL && sig == syscall.SIGTERM:
+		delete(want, "cancelled") // a cancel would need a new connection
+	case w == MySQL:
+		want["sleeps"] = "any" // without SLEEP() how long it takes is the machine's affair
+	}
 	for _, c := range []struct{ who, before, sql string }{
 		{"idle", "", ""},
 		{"in-transaction", "begin; select 1", ""},
-		{"sleeps", "", "select pg_sleep(3)"},
-		{"writes", "create schema if not exists bye; create table if not exists bye.t (g bigint, v text)",
-			fmt.Sprintf("insert into bye.t select g, md5(g::text) from generate_series(1, %d) g", inserted)},
-		{"cancelled", "", "select pg_sleep(600)"},
-		{"computes", "", endless[0]},
+		{"sleeps", "", w.sleep},
+		{"writes", strings.Join(w.made, ";"), w.written},
+		{"cancelled", "", w.endless[0]},
+		{"computes", "", w.endless[0]},
 	} {
+		if _, ok := want[c.who]; !ok {
+			continue
+		}
 		pc, err := f.client(ctx, c.who, c.before, c.sql)
 		if err != nil {
 			return []string{err.Error()}
@@ -102,23 +105,32 @@ func (s *Server) farewell(ctx context.Context, sig syscall.Signal, want map[stri
 			cancelled = pc
 		}
 	}
-	feed, err := f.copies(ctx)
+	feed := make(chan struct{})
+	if w == Postgres { // no other client can feed a statement with rows
+		if err := f.copies(ctx, feed); err != nil {
+			return []string{err.Error()}
+		}
+	} else {
+		delete(want, "copies")
+	}
+	stalled, err := w.connect(ctx, s, "stalled")
+	if err == nil {
+		err = stalled.ask(ctx, w.large) // it takes none of it
+	}
 	if err != nil {
 		return []string{err.Error()}
 	}
-	stalled, err := s.stalled(ctx, rows)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	defer stalled.Close()
+	defer stalled.kill()
 	time.Sleep(500 * time.Millisecond) // all are at it
 	s.Signal(sig)
 	if sig == syscall.SIGTERM {
 		time.Sleep(300 * time.Millisecond)
-		if _, err := s.connect(ctx, "new"); stateOf(err) != "57P03" {
+		if _, err := w.connect(ctx, s, "new"); stateOf(err) != w.refused {
 			problem("a new client hears %v", err)
 		}
-		cancelled.CancelRequest(ctx)
+		if cancelled != nil {
+			cancelled.cancel(ctx)
+		}
 		close(feed)
 	} else {
 		defer close(feed) // or the COPY might end well before the server has heard of the signal
@@ -138,12 +150,18 @@ func (s *Server) farewell(ctx context.Context, sig syscall.Signal, want map[stri
 		}
 	}
 	if sig == syscall.SIGTERM {
-		if _, ok := heard["computes"]; ok {
-			problem("a statement was cut off while the server drains: %v", heard["computes"].err)
-		} else {
-			s.Signal(sig)
-			g := <-f.said
-			heard[g.who] = g
+		if g, ok := heard["computes"]; ok {
+			problem("a statement was cut off while the server drains: %v", g.err)
+		}
+		s.Signal(sig)
+		for len(heard) < f.n {
+			select {
+			case g := <-f.said:
+				heard[g.who] = g
+			case <-ctx.Done():
+				problem("only these clients hear of the second signal: %v", heard)
+				return problems
+			}
 		}
 	}
 	took, err := s.Wait(leaving)
@@ -154,7 +172,7 @@ func (s *Server) farewell(ctx context.Context, sig syscall.Signal, want map[stri
 		problem("the server took %v to end", took)
 	}
 	for who, state := range want {
-		if g := heard[who]; state != "lost" && state != "any" && g.state != state {
+		if g := heard[who]; state != "any" && g.state != state {
 			problem("%s: heard %q (%v) instead of %q", who, g.state, g.err, state)
 		}
 	}
@@ -168,21 +186,20 @@ func (s *Server) farewell(ctx context.Context, sig syscall.Signal, want map[stri
 }
 
 // copies loads a table from a client that takes its time until feed is closed.
-func (f *farewell) copies(ctx context.Context) (feed chan struct{}, err error) {
-	pc, err := f.s.connect(ctx, "copies")
+func (f *farewell) copies(ctx context.Context, feed <-chan struct{}) error {
+	pc, err := f.w.connect(ctx, f.s, "copies")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := answer(ctx, pc, "create schema if not exists bye; create table if not exists bye.c (a int)"); err != nil {
-		return nil, err
+		return err
 	}
-	feed = make(chan struct{})
 	f.n++
 	go func() {
-		_, err := pc.CopyFrom(ctx, &slowly{until: feed}, "copy bye.c from stdin")
+		_, err := pc.(*pgPeer).CopyFrom(ctx, &slowly{until: feed}, "copy bye.c from stdin")
 		f.said <- goodbye{"copies", stateOf(err), err}
 	}()
-	return feed, nil
+	return nil
 }
 
 // slowly is a file of which more comes as long as until is open.
@@ -202,31 +219,16 @@ func (s *slowly) Read(b []byte) (int, error) {
 	return copy(b, "1\n2\n3\n"), nil
 }
 
-// stalled is a client that asks for rows and takes none.
-func (s *Server) stalled(ctx context.Context, sql string) (net.Conn, error) {
-	pc, err := s.connect(ctx, "stalled")
-	if err != nil {
-		return nil, err
-	}
-	h, err := pc.Hijack()
-	if err != nil {
-		return nil, err
-	}
-	msg := binary.BigEndian.AppendUint32([]byte{'Q'}, uint32(4+len(sql)+1))
-	_, err = h.Conn.Write(append(append(msg, sql...), 0))
-	return h.Conn, err
-}
-
 // Shutdowns ends servers that start gives, over one warehouse, in each way, and looks at what
 // their writes have left there.
-func Shutdowns(ctx context.Context, start func() (*Server, error)) (problems []string, err error) {
+func Shutdowns(ctx context.Context, w *Wire, start func() (*Server, error)) (problems []string, err error) {
 	var rows, copied int
-	for _, end := range []func(context.Context, *Server) []string{Drain, Interrupt} {
+	for _, end := range []func(context.Context, *Server, *Wire) []string{Drain, Interrupt} {
 		s, err := start()
 		if err != nil {
 			return problems, err
 		}
-		problems = append(problems, end(ctx, s)...)
+		problems = append(problems, end(ctx, s, w)...)
 		s.Stop()
 		if s, err = start(); err != nil {
 			return problems, err
@@ -238,10 +240,10 @@ func Shutdowns(ctx context.Context, start func() (*Server, error)) (problems []s
 			return problems, err
 		}
 		drained := was == 0
-		if rows-was != inserted && (drained || rows != was) {
+		if rows-was != w.inserted && (drained || rows != was) {
 			problems = append(problems, fmt.Sprintf("the INSERT under way has left %d rows", rows-was))
 		}
-		if drained == (copied == had) {
+		if w == Postgres && drained == (copied == had) {
 			problems = append(problems, fmt.Sprintf("the COPY under way has left %d rows", copied-had))
 		}
 	}
@@ -251,26 +253,30 @@ func Shutdowns(ctx context.Context, start func() (*Server, error)) (problems []s
 // written counts the rows that the clients of the end have written, and that no file lies about
 // that no snapshot knows.
 func written(ctx context.Context, s *Server) (rows, copied int, err error) {
-	pc, err := s.connect(ctx, "written")
+	pc, err := Postgres.connect(ctx, s, "written")
 	if err != nil {
 		return 0, 0, err
 	}
-	defer hangUp(pc)
-	r, err := pc.Exec(ctx, `select (select count(*) from bye.t), (select count(*) from bye.c),
-		(select string_agg(file_path, ',') from (select file_path from bye.t.all_data_files union select file_path from bye.c.all_data_files) f)`).ReadAll()
+	defer pc.close()
+	// The table of a COPY is made by the wire that has one.
+	if _, err := answer(ctx, pc, "create table if not exists bye.c (a int)"); err != nil {
+		return 0, 0, err
+	}
+	last, err := row(ctx, pc, `select (select count(*) from bye.t), (select count(*) from bye.c),
+		(select string_agg(file_path, ',') from (select file_path from bye.t.all_data_files union select file_path from bye.c.all_data_files) f)`)
 	if err != nil {
 		return 0, 0, err
 	}
-	row := r[0].Rows[0]
-	if rows, err = strconv.Atoi(string(row[0])); err != nil {
+	row := strings.SplitN(last, " ", 3)
+	if rows, err = strconv.Atoi(row[0]); err != nil {
 		return 0, 0, err
 	}
-	if copied, err = strconv.Atoi(string(row[1])); err != nil {
+	if copied, err = strconv.Atoi(row[1]); err != nil {
 		return 0, 0, err
 	}
 	known := map[string]bool{}
 	dirs := map[string]bool{}
-	for _, f := range strings.Split(string(row[2]), ",") {
+	for _, f := range strings.Split(row[2], ",") {
 		f = strings.TrimPrefix(f, "file://")
 		known[f] = true
 		dirs[filepath.Dir(f)] = true
