@@ -9,47 +9,64 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan/parquet"
 )
 
-// deleteCache keeps what delete files say for as long as the scan runs: several data files
-// share them. Each is read once, by whoever needs it first.
+// deleteCache keeps what delete files say for as long as data files may ask: several of them
+// share one. Each is read once, by whoever needs it first.
 type deleteCache struct {
 	s      *Scanner
 	mu     sync.Mutex
-	budget *parquet.Budget // under mu
 	files  map[string]*deleteFile
+	users  map[string]int    // by path: how many of the scan's data files are not done; nil: not counted yet
 	wanted map[string]string // location → path of the data files that the scan reads
 }
 
 type deleteFile struct {
 	once      sync.Once
 	err       error
+	held      *parquet.Budget
 	positions map[string][]int64 // by data file location, sorted
 	equal     *equalitySet
 }
 
 func (d *deleteCache) init(s *Scanner) {
-	d.s, d.budget, d.files = s, parquet.NewBudget(s.env.Mem), map[string]*deleteFile{}
+	d.s, d.files = s, map[string]*deleteFile{}
 }
 
 func (d *deleteCache) close() {
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range d.files {
+		f.held.Close()
+	}
 	d.files = map[string]*deleteFile{}
-	d.budget.Close()
-	d.mu.Unlock()
 }
 
-// Reserve and Release charge the scan's budget from several goroutines.
-func (d *deleteCache) Reserve(n int64) error {
+// done tells that a data file needs its deletes no more. What no other one needs is forgotten:
+// a table may have as many delete files as data files.
+func (d *deleteCache) done(t *plan.FileTask) {
+	if len(t.Deletes) == 0 {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.budget.Reserve(n)
-}
-func (d *deleteCache) Release(n int64) {
-	d.mu.Lock()
-	d.budget.Give(n)
-	d.mu.Unlock()
+	if d.users == nil {
+		d.users = map[string]int{}
+		for i := range d.s.node.Tasks {
+			for _, df := range d.s.node.Tasks[i].Deletes {
+				d.users[df.Path]++
+			}
+		}
+	}
+	for _, df := range t.Deletes {
+		d.users[df.Path]--
+		if f := d.files[df.Path]; f != nil && d.users[df.Path] == 0 {
+			f.held.Close()
+			delete(d.files, df.Path)
+		}
+	}
 }
 
 // dataLocations are the locations of the scan's data files that have position deletes.
@@ -73,7 +90,7 @@ func (d *deleteCache) get(ctx context.Context, df *lake.DataFile, read func(*del
 	d.mu.Lock()
 	f := d.files[df.Path]
 	if f == nil {
-		f = &deleteFile{}
+		f = &deleteFile{held: parquet.NewBudget(d.s.env.Mem)}
 		d.files[df.Path] = f
 	}
 	d.mu.Unlock()
@@ -91,6 +108,7 @@ func (d *deleteCache) get(ctx context.Context, df *lake.DataFile, read func(*del
 // loadDeletes collects the deletes that apply to f's rows (promise R6).
 func (s *Scanner) loadDeletes(ctx context.Context, f *openFile) error {
 	positions := &posSet{}
+	f.held = parquet.NewBudget(s.env.Mem)
 	any := false
 	for _, df := range f.task.Deletes {
 		var err error
@@ -98,7 +116,7 @@ func (s *Scanner) loadDeletes(ctx context.Context, f *openFile) error {
 		case lake.PositionDeletes, lake.DeletionVector:
 			any = true
 			if df.Content == lake.DeletionVector || df.Format == "puffin" {
-				err = atFile(s.loadVector(ctx, df, positions), df.Path)
+				err = atFile(s.loadVector(ctx, df, positions, f.held), df.Path)
 			} else {
 				err = s.loadPositions(ctx, df, f, positions)
 			}
@@ -119,14 +137,13 @@ func (s *Scanner) loadDeletes(ctx context.Context, f *openFile) error {
 
 func (s *Scanner) loadPositions(ctx context.Context, df *lake.DataFile, f *openFile, into *posSet) error {
 	d, err := s.deletes.get(ctx, df, func(d *deleteFile) (err error) {
-		d.positions, err = s.readPositions(ctx, df)
+		d.positions, err = s.readPositions(ctx, df, d.held)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	b := parquet.NewBudget(&s.deletes) // given back when the scan ends
-	return into.addSorted(d.positions[s.node.Table.Resolve(f.task.File.Path)], b)
+	return into.addSorted(d.positions[s.node.Table.Resolve(f.task.File.Path)], f.held)
 }
 
 // Field ids of position delete files (spec, "Position Delete Files").
@@ -141,7 +158,7 @@ var positionFields = []lake.Field{
 }
 
 // readPositions reads a position delete file, keeping what concerns the scan's data files.
-func (s *Scanner) readPositions(ctx context.Context, df *lake.DataFile) (map[string][]int64, error) {
+func (s *Scanner) readPositions(ctx context.Context, df *lake.DataFile, held *parquet.Budget) (map[string][]int64, error) {
 	wanted := s.deletes.dataLocations()
 	out := map[string][]int64{}
 	var lastPath string
@@ -149,7 +166,7 @@ func (s *Scanner) readPositions(ctx context.Context, df *lake.DataFile) (map[str
 	keep := false
 	err := s.readDeleteRows(ctx, df, positionFields, func(cols []deleteColumn, n int) error {
 		paths, pos := cols[0].v, cols[1].v
-		if err := s.deletes.Reserve(int64(n) * 8); err != nil {
+		if err := held.Reserve(int64(n) * 8); err != nil {
 			return err
 		}
 		for i := 0; i < n; i++ {
@@ -185,7 +202,7 @@ func (s *Scanner) readPositions(ctx context.Context, df *lake.DataFile) (map[str
 // that the manifest names (Puffin spec).
 //
 //	length of magic and bitmap, big-endian | D1 D3 39 64 | 64-bit roaring bitmap | CRC-32, big-endian
-func (s *Scanner) loadVector(ctx context.Context, df *lake.DataFile, into *posSet) error {
+func (s *Scanner) loadVector(ctx context.Context, df *lake.DataFile, into *posSet, held *parquet.Budget) error {
 	s.count.deleteFiles.Add(1)
 	if df.Encrypted {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "encrypted deletion vectors cannot be read")
@@ -214,5 +231,5 @@ func (s *Scanner) loadVector(ctx context.Context, df *lake.DataFile, into *posSe
 		binary.BigEndian.Uint32(buf[n-4:]) != crc32.ChecksumIEEE(body) {
 		return errRoaring
 	}
-	return into.readRoaring(body[4:], parquet.NewBudget(&s.deletes))
+	return into.readRoaring(body[4:], held)
 }

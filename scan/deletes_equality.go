@@ -9,6 +9,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -114,7 +115,7 @@ func (s *Scanner) loadEquality(ctx context.Context, df *lake.DataFile, f *openFi
 		return sqlerr.New(sqlerr.DataCorrupted, "an equality delete file names no fields").WithDetail("The file is %s.", df.Path)
 	}
 	d, err := s.deletes.get(ctx, df, func(d *deleteFile) (err error) {
-		d.equal, err = s.readEquality(ctx, df)
+		d.equal, err = s.readEquality(ctx, df, d.held)
 		return err
 	})
 	if err != nil || len(d.equal.keys) == 0 {
@@ -130,7 +131,7 @@ func (s *Scanner) loadEquality(ctx context.Context, df *lake.DataFile, f *openFi
 }
 
 // readEquality reads an equality delete file's keys by the delete file's own field ids.
-func (s *Scanner) readEquality(ctx context.Context, df *lake.DataFile) (*equalitySet, error) {
+func (s *Scanner) readEquality(ctx context.Context, df *lake.DataFile, held *parquet.Budget) (*equalitySet, error) {
 	e := &equalitySet{ids: df.EqualityIDs, keys: map[string]struct{}{}}
 	fields := make([]lake.Field, len(e.ids))
 	inner := make([][]int, len(e.ids))
@@ -154,7 +155,7 @@ func (s *Scanner) readEquality(ctx context.Context, df *lake.DataFile) (*equalit
 				added += len(key) + keyOverhead
 			}
 		}
-		return s.deletes.Reserve(int64(added))
+		return held.Reserve(int64(added))
 	})
 	return e, err
 }

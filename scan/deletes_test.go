@@ -428,3 +428,46 @@ func TestScanAgainstModel(t *testing.T) {
 		}
 	}
 }
+
+// What a scan holds does not grow with the files that it has read: a table may have a deletion
+// vector, a file of position deletes and one of equality deletes beside each of its data files.
+func TestDeletesOfFilesThatAreDone(t *testing.T) {
+	tb, data, _ := sortedTable(t)
+	var pos []int64
+	for p := int64(0); p < 5000; p += 2 {
+		pos = append(pos, p)
+	}
+	pos = pos[:len(pos):len(pos)]
+	peak := func(files int) int64 {
+		n := scanOf(tb)
+		for i := range files {
+			one := *data
+			dv := deletionVector(t, tb, fmt.Sprintf("%d.dv", i), pos, false)
+			eq := writeRows(t, tb, fmt.Sprintf("%d.eq", i), []sortedKey{{ptr(int64(1))}})
+			eq.Content, eq.EqualityIDs = lake.EqualityDeletes, []int{1}
+			n.Tasks = append(n.Tasks, plan.FileTask{File: &one, Deletes: []*lake.DataFile{dv, eq, positionDeletes(t, tb, fmt.Sprintf("%d.pos", i), data, pos)}})
+		}
+		m := &peaks{}
+		rows, _, err := collect(t, n, Env{Mem: m, Footers: NewFooterCache(0)})
+		if err != nil || len(rows) != files*(5000-len(pos)-1) {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		if m.now != 0 {
+			t.Errorf("%d bytes are still held", m.now)
+		}
+		return m.most
+	}
+	if few, many := peak(3), peak(30); many > 2*few {
+		t.Errorf("three files take %d bytes, thirty %d", few, many)
+	}
+}
+
+// peaks is a Memory without limits that knows the most that was held; for one goroutine.
+type peaks struct{ now, most int64 }
+
+func (p *peaks) Reserve(n int64) error {
+	p.now += n
+	p.most = max(p.most, p.now)
+	return nil
+}
+func (p *peaks) Release(n int64) { p.now -= n }

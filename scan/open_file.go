@@ -15,13 +15,15 @@ import (
 
 // openFile is a data file that is being scanned, shared by the sources that work on it.
 type openFile struct {
+	s       *Scanner
 	task    *plan.FileTask
 	file    lake.File
 	footer  *parquet.Footer
 	columns []fileColumn // by slot
 	deleted *posSet      // rows that position deletes or a deletion vector name; nil: none
 	equal   []*equalitySet
-	eqSlots [][]int // slots of each equalitySet's fields
+	eqSlots [][]int         // slots of each equalitySet's fields
+	held    *parquet.Budget // what deleted takes
 
 	residual []plan.Expr  // conjuncts that the file's rows must pass
 	pending  atomic.Int32 // morsels not done
@@ -39,6 +41,10 @@ type fileColumn struct {
 func (f *openFile) done() {
 	if f.pending.Add(-1) == 0 {
 		f.file.Close()
+		if f.held != nil {
+			f.held.Close()
+		}
+		f.s.deletes.done(f.task)
 	}
 }
 
@@ -87,6 +93,7 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 	for i := range filters {
 		if filters[i].keys.Empty() {
 			s.count.filesSkipped.Add(1)
+			s.deletes.done(task)
 			return nil, nil
 		}
 	}
@@ -94,7 +101,7 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 	if err != nil {
 		return nil, err
 	}
-	f := &openFile{task: task, file: file, footer: footer}
+	f := &openFile{s: s, task: task, file: file, footer: footer}
 	f.pending.Store(1)
 	defer f.done()
 	s.count.files.Add(1)

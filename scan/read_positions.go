@@ -7,6 +7,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/scan/parquet"
 )
 
 // ReadPositions reads all that a position delete file or a deletion vector of t deletes: data
@@ -16,12 +17,13 @@ func ReadPositions(ctx context.Context, t *lake.Table, df *lake.DataFile, env En
 	if err != nil {
 		return err
 	}
-	defer s.deletes.close()
+	held := parquet.NewBudget(env.Mem)
+	defer held.Close()
 	defer func() { err = atFile(err, df.Path) }()
 	defer guard(df.Path, &err)
 	if df.Content == lake.DeletionVector || df.Format == "puffin" {
 		set := &posSet{}
-		if err := s.loadVector(ctx, df, set); err != nil {
+		if err := s.loadVector(ctx, df, set, held); err != nil {
 			return err
 		}
 		return set.each(func(pos int64) error { return yield(df.ReferencedFile, pos) })
