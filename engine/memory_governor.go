@@ -28,6 +28,7 @@ type governor struct {
 	ended chan struct{}
 
 	goal    int64 // that the collector was given
+	percent int64 // of live data that garbage may be, likewise
 	samples []metrics.Sample
 	cycle   uint64    // the collector's, when a statement was ended last
 	victim  *runner   // ended last
@@ -44,8 +45,6 @@ func (e *Engine) Govern() {
 		samples: []metrics.Sample{
 			{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
 			{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}}
-	// Rarely at work while there is room (docs/performance.md), ever more as the limit nears.
-	debug.SetGCPercent(200)
 	g.look()
 	e.governor = g
 	go g.run()
@@ -93,6 +92,10 @@ func (g *governor) look() {
 	if d := goal - g.goal; d > g.limit/50 || d < -g.limit/50 {
 		g.goal = goal
 		debug.SetMemoryLimit(goal)
+	}
+	if p := garbagePercent(live, g.limit); p > g.percent*5/4 || p < g.percent*4/5 {
+		g.percent = p
+		debug.SetGCPercent(int(p))
 	}
 	g.e.account.Press(live > g.limit/8*5 || resident > g.limit && live > g.limit/2)
 	if live+other < g.limit/8*7 && resident < g.limit+g.limit/20 {
