@@ -106,6 +106,15 @@ func (g *governor) look() {
 	}
 }
 
+// garbagePercent is how much garbage, in percent of live data, may gather: the collector is rarely
+// at work while there is room (docs/performance.md), and ever more as the limit nears. A server
+// with little live data would collect after every few megabytes: it may let a small part of its
+// memory fill first.
+func garbagePercent(live, limit int64) int64 {
+	const usual, most = 200, 1600
+	return max(usual, min(most, limit/100*100/max(live, 1)))
+}
+
 // relieve ends v, the statement that holds most, one at a time: what it held must be collected
 // before another has to go. So must be what earlier statements held before one that has begun
 // since the last collection is blamed, unless the process is far beyond its limit.
