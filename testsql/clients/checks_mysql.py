@@ -52,7 +52,7 @@ def table(out):
     return [line.split("\t") for line in out.splitlines()]
 
 
-@check(64, "E", "mariadb", "status, SHOW, DESCRIBE, SELECT of all types")
+@check(64, "E", "mariadb", "status, SHOW, DESCRIBE, SELECT of all types, writes")
 def cli(ctx):
     p = port(ctx)
     true("Server version:\t\t8.0" in mariadb(p, "-e", "status"), "status")
@@ -72,6 +72,11 @@ def cli(ctx):
                               ("select load_file('/etc/passwd')", 1290), ("kill 999999", 1094), ("set nope = 1", 1193), ("show tables from nope", 1049),
                               ("show columns from ns1.nope", 1146), ("set names latin2", 1115), ("set time_zone = 'Mars/Olympus'", 1298)):
         true("ERROR %d " % number in mariadb(p, "-e", statement, rc=1), "%s: not %d: %s" % (statement, number, mariadb(p, "-e", statement, rc=1)))
+    # The C clients read the text of a write's answer, which others pass over.
+    mariadb(p, "ns1", "-e", "create table written (id int primary key, v varchar(9)); insert into written values (1, 'a'), (2, 'b'), (3, 'c')")
+    true("Rows matched: 2  Changed: 2  Warnings: 0" in mariadb(p, "ns1", "-vvv", "-e", "update written set v = upper(v) order by id desc limit 2"), "UPDATE's text")
+    true("1 row affected" in mariadb(p, "ns1", "-vvv", "-e", "delete from written limit 1"), "DELETE")
+    equal(mariadb(p, "ns1", "-Ne", "select count(*), max(v) from written; drop table written"), "2\tC\n")
 
 
 # What a session can be asked: everything answers without an error.
