@@ -75,7 +75,7 @@ def cli(ctx):
     # The C clients read the text of a write's answer, which others pass over.
     mariadb(p, "ns1", "-e", "create table written (id int primary key, v varchar(9)); insert into written values (1, 'a'), (2, 'b'), (3, 'c')")
     true("Rows matched: 2  Changed: 2  Warnings: 0" in mariadb(p, "ns1", "-vvv", "-e", "update written set v = upper(v) order by id desc limit 2"), "UPDATE's text")
-    true("1 row affected" in mariadb(p, "ns1", "-vvv", "-e", "delete from written limit 1"), "DELETE")
+    true("1 row affected" in mariadb(p, "ns1", "-vvv", "-e", "delete from written order by id limit 1"), "DELETE")
     equal(mariadb(p, "ns1", "-Ne", "select count(*), max(v) from written; drop table written"), "2\tC\n")
 
 
