@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -65,6 +66,7 @@ func (h *host) Namespaces(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		h.namespaces = append([]string{}, list...)
+		h.update(func(k *listing) { k.namespaces = slices.Clone(h.namespaces) })
 		if h.s.temp != nil && h.catalog == h.s.catalog {
 			h.namespaces = append(h.namespaces, h.s.temporarySchema())
 		}
@@ -96,6 +98,13 @@ func (h *host) Entries(ctx context.Context, namespace string) ([]syscat.Entry, e
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	h.entries[namespace] = out
+	if !h.hasTemporary() || namespace != h.s.temporarySchema() {
+		h.update(func(k *listing) {
+			if k.listed += len(out); k.listed <= listingLimit {
+				k.entries[namespace] = out
+			}
+		})
+	}
 	return out, nil
 }
 

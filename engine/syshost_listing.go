@@ -26,6 +26,7 @@ type listing struct {
 	namespaces []string
 	entries    map[string][]syscat.Entry
 	names      syscat.Names
+	listed     int // names in entries
 	// tables are those that were described since: no row of the catalog has changed, so they are
 	// the same. Views depend on more than their own row.
 	tables  map[lake.Name]*syscat.Relation
@@ -73,6 +74,26 @@ func (h *host) Names(ctx context.Context, enumerate func() (syscat.Names, error)
 	return &h.names, nil
 }
 
+// update adds to the listing of the catalog as it is, which is begun where there is none. MySQL's
+// catalogs ask for one schema's names, and never for all.
+func (h *host) update(f func(*listing)) {
+	if h.version == "" {
+		return
+	}
+	l := &h.s.engine.listings
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.of[h.catalog]
+	if k == nil || k.version != h.version {
+		if l.of == nil {
+			l.of = map[string]*listing{}
+		}
+		k = &listing{version: h.version, entries: map[string][]syscat.Entry{}, tables: map[lake.Name]*syscat.Relation{}}
+		l.of[h.catalog] = k
+	}
+	f(k)
+}
+
 func (h *host) hasTemporary() bool { return h.s.temp != nil && h.catalog == h.s.catalog }
 
 // share keeps what has been listed for the sessions to come, without what is this session's own.
@@ -84,11 +105,14 @@ func (h *host) share(temporary []syscat.Entry) {
 		l.of = map[string]*listing{}
 	}
 	k := &listing{version: h.version, namespaces: h.namespaces, entries: maps.Clone(h.entries), names: h.names, tables: map[lake.Name]*syscat.Relation{}}
+	if old := l.of[h.catalog]; old != nil && old.version == h.version {
+		k.tables, k.columns = old.tables, old.columns
+	}
 	if h.hasTemporary() {
 		if h.names.Len() <= ownLimit {
 			h.s.own = ownListing{catalog: h.catalog, version: h.version, temporary: temporary, names: h.names}
 		}
-		if l.of[h.catalog] != nil && l.of[h.catalog].version == h.version {
+		if l.of[h.catalog] != nil && l.of[h.catalog].version == h.version && l.of[h.catalog].names.Made() {
 			return
 		}
 		own := h.s.temporarySchema()
@@ -147,7 +171,9 @@ func (h *host) recall(ctx context.Context) {
 	}
 	h.entries = maps.Clone(k.entries)
 	if h.namespaces = k.namespaces; h.hasTemporary() {
-		h.namespaces = append(slices.Clone(k.namespaces), h.s.temporarySchema())
+		if k.namespaces != nil {
+			h.namespaces = append(slices.Clone(k.namespaces), h.s.temporarySchema())
+		}
 		return
 	}
 	h.names = k.names

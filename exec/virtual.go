@@ -50,7 +50,7 @@ func (v *virtual) fill(ctx context.Context) error {
 	}
 	var err error
 	if t, ok := n.Table.(plan.ColumnTable); ok {
-		err = t.RowsOf(ctx, plan.Ask{Need: n.Index, Equal: ask.equal, May: ask.may}, yield)
+		err = t.RowsOf(ctx, plan.Ask{Need: n.Index, Equal: ask.equal, May: ask.may, Among: ask.among}, yield)
 	} else {
 		err = n.Table.Rows(ctx, ask.single(), yield)
 	}

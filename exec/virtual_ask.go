@@ -230,16 +230,68 @@ func (t *columnTest) listed(d types.Datum) bool {
 	return true
 }
 
-// tested tells whether the other terms and the joins' keys admit d.
-func (a *asker) tested(t *columnTest, d types.Datum) bool {
-	if t.terms != nil && t.progs == nil {
-		for _, e := range t.terms {
-			if p, err := eval.Compile(e, []plan.Column{t.col}); err == nil {
-				t.progs = append(t.progs, p)
+// among implements plan.Ask.Among.
+func (a *asker) among(column int, d []types.Datum) []bool {
+	out := make([]bool, len(d))
+	t := a.tests[column]
+	for from := 0; from < len(d); from += vec.BatchRows {
+		part, ok := d[from:min(from+vec.BatchRows, len(d))], out[from:]
+		var sel []uint16
+		for i := range part {
+			if t == nil || t.listed(part[i]) {
+				sel = append(sel, uint16(i))
 			}
 		}
-		t.terms = nil
+		if t != nil && len(sel) > 0 {
+			sel = a.testedAll(t, part, sel)
+		}
+		for _, i := range sel {
+			ok[i] = true
+		}
 	}
+	return out
+}
+
+// testedAll is tested for the values sel of part.
+func (a *asker) testedAll(t *columnTest, part []types.Datum, sel []uint16) []uint16 {
+	a.compile(t)
+	if t.progs == nil && t.keys == nil {
+		return sel
+	}
+	values := vec.NewAppender(t.col.Type)
+	for _, i := range sel {
+		values.AppendDatum(part[i])
+	}
+	b := &vec.Batch{Cols: []*vec.Vector{values.Vector()}, Rows: len(sel)}
+	at := identity[:len(sel)]
+	for _, p := range t.progs {
+		b.Sel = at
+		if s, err := p.Select(a.env.Ctx, b, make([]uint16, len(at))); err == nil {
+			at = s
+		}
+	}
+	for _, k := range t.keys {
+		at = k.Filter(b.Cols[0], at, b.Rows, make([]uint16, len(at)))
+	}
+	out := make([]uint16, len(at))
+	for i, r := range at {
+		out[i] = sel[r]
+	}
+	return out
+}
+
+func (a *asker) compile(t *columnTest) {
+	for _, e := range t.terms {
+		if p, err := eval.Compile(e, []plan.Column{t.col}); err == nil {
+			t.progs = append(t.progs, p)
+		}
+	}
+	t.terms = nil
+}
+
+// tested tells whether the other terms and the joins' keys admit d.
+func (a *asker) tested(t *columnTest, d types.Datum) bool {
+	a.compile(t)
 	if t.progs == nil && t.keys == nil {
 		return true
 	}

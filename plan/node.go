@@ -125,6 +125,8 @@ type Ask struct {
 	// May tells whether a row with d in the column may be wanted, by all that is known of the
 	// column; nil: it may. It is cheap beside loading a table's metadata.
 	May func(column int, d types.Datum) bool
+	// Among is May for many values at once, for less each; nil: ask one by one.
+	Among func(column int, d []types.Datum) []bool
 }
 
 // SizedTable is a ColumnTable that can guess, without looking, what reading it takes.

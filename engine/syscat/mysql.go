@@ -165,8 +165,9 @@ func (q *query) eachRelation(ctx context.Context, dbCol, nameCol string, f func(
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if q.may(nameCol, e.Name) {
+		wanted := q.among(nameCol, entries)
+		for i, e := range entries {
+			if wanted[i] {
 				if err := f(myItem{db, e, nil}); err != nil {
 					return err
 				}

@@ -257,6 +257,23 @@ func (q *query) may(name string, value any) bool {
 	return q.ask.May == nil || q.ask.May(q.def.index[name], datum(value))
 }
 
+// among tells of which entries the names may be wanted in the column.
+func (q *query) among(name string, list []Entry) []bool {
+	d := make([]types.Datum, len(list))
+	for i, e := range list {
+		d[i] = types.NewStr(e.Name)
+	}
+	at := q.def.index[name]
+	if q.ask.Among != nil {
+		return q.ask.Among(at, d)
+	}
+	out := make([]bool, len(list))
+	for i := range d {
+		out[i] = q.ask.May == nil || q.ask.May(at, d[i])
+	}
+	return out
+}
+
 // row yields one row; kv are column names and values: string, bool, int kinds, float, time,
 // []string, types.Datum, nil. Columns not named are NULL.
 func (q *query) row(kv ...any) error {
