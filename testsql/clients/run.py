@@ -116,7 +116,7 @@ columns and rows after each run and snapshot are the same, and so are the types 
 decimal of Iceberg always has a precision and a scale, so a table made of `sum(numeric)` shows `numeric(33,2)` where PostgreSQL's
 shows `numeric`.
 
-**Many clients at once** (`go run ./bench/clients`): 200 idle and 20 busy clients, slow readers, cancels, timeouts, clients that
+**Many clients at once** (`go run ./bench/clients`, by either wire): 200 idle and 20 busy clients, slow readers, cancels, timeouts, clients that
 vanish, the connection limit and the server's end.
 """
 
