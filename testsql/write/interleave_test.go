@@ -65,12 +65,15 @@ var writers = map[string]string{
 	"drop branch":   "ALTER TABLE {t} DROP BRANCH b",
 	"replace":       "CREATE OR REPLACE TABLE {t} AS SELECT id, grp, n + 1000 AS n FROM {t}",
 	"drop":          "DROP TABLE {t}",
+	"rename":        "ALTER TABLE {t} RENAME TO {t}x",
+	"exchange":      "BEGIN; CREATE TABLE {t}y AS SELECT id, grp, n + 500 AS n FROM {t}; ALTER TABLE {t} RENAME TO {t}z; ALTER TABLE {t}y RENAME TO {t}; DROP TABLE {t}z; COMMIT",
+	"make":          "BEGIN; CREATE TABLE {t}w AS SELECT id, grp, n FROM {t} WHERE id = 1; DELETE FROM {t} WHERE id = 1; COMMIT",
 }
 
 // byMode are the writers that do the same in either write mode, and byIsolation those that do the
 // same at either isolation level: a pair of such runs once.
 func byMode(w string) bool {
-	return slices.Contains([]string{"delete", "increment", "double", "move", "merge", "merge gone", "block", "transfer", "transfer grp", "branch update", "delete all"}, w)
+	return slices.Contains([]string{"delete", "increment", "double", "move", "merge", "merge gone", "block", "transfer", "transfer grp", "branch update", "delete all", "make"}, w)
 }
 
 func byIsolation(w string) bool {
@@ -365,7 +368,8 @@ func (m *mixer) sweep() {
 // state is all that readers see of the tables.
 func (m *mixer) state(name string) string {
 	var b strings.Builder
-	for _, q := range []string{"SELECT id, grp, n FROM " + name, "SELECT id, grp, n FROM " + name + ".branch_b", "SELECT count(*) FROM " + name + ".tag_g", "SELECT id, grp, n FROM " + name + "u"} {
+	const columns = "SELECT id, grp, n FROM "
+	for _, q := range []string{columns + name, columns + name + ".branch_b", "SELECT count(*) FROM " + name + ".tag_g", columns + name + "u", columns + name + "x", columns + name + "w"} {
 		out, err := rows(m.ctx, m.look(), q)
 		if err != nil {
 			out = []string{string(sqlerr.CodeOf(err))}
@@ -377,7 +381,7 @@ func (m *mixer) state(name string) string {
 }
 
 func (m *mixer) drop(name string) {
-	m.must(m.look(), "DROP TABLE IF EXISTS "+name+", "+name+"u")
+	m.must(m.look(), "DROP TABLE IF EXISTS "+name+", "+name+"u, "+name+"x, "+name+"w")
 }
 
 // inOrder is what the writers give one after the other.
