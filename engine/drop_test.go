@@ -31,18 +31,21 @@ func TestDropWithoutMetadata(t *testing.T) {
 		}
 		return s.EndImplicit(ctx)
 	}
-	for _, sql := range []string{"CREATE SCHEMA s", "CREATE TABLE s.t (x int)", "CREATE TABLE s.u (x int)"} {
+	for _, sql := range []string{"CREATE SCHEMA s", "CREATE TABLE s.t (x int)", "CREATE TABLE s.u (x int)",
+		"CREATE SCHEMA all_gone", "CREATE TABLE all_gone.t (x int)", "CREATE VIEW all_gone.v AS SELECT 1 AS a"} {
 		if err := run(sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "s")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"s", "all_gone"} {
+		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := run("DROP TABLE s.t PURGE"); err == nil || !strings.Contains(err.Error(), "metadata") {
 		t.Errorf("what is gone was purged: %v", err)
 	}
-	for _, sql := range []string{"DROP TABLE s.t", "DROP TABLE IF EXISTS lake.s.u", "DROP SCHEMA s"} {
+	for _, sql := range []string{"DROP TABLE s.t", "DROP TABLE IF EXISTS lake.s.u", "DROP SCHEMA s", "DROP SCHEMA all_gone CASCADE"} {
 		if err := run(sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}

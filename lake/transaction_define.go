@@ -125,7 +125,7 @@ func (t *Transaction) Drop(ctx context.Context, n Name, purge bool) error {
 	})
 }
 
-// unreadable is a table of which nothing is known but its row.
+// unreadable is a table or view of which nothing is known but its row.
 func (t *Transaction) unreadable(ctx context.Context, n Name, cause error) (*relation, error) {
 	r := &relation{row: n}
 	if rows := t.base.commits().rows; rows != nil {
@@ -147,6 +147,12 @@ func (s *TransactionState) drop(n Name, r *relation) {
 func (t *Transaction) DropView(ctx context.Context, n Name) error {
 	n = t.named(n)
 	r, err := t.lookFor(ctx, n, "view")
+	var missing *NotFound
+	if err != nil && !errors.As(err, &missing) {
+		if r, err = t.unreadable(ctx, n, err); err == nil {
+			r.view = &View{Name: n}
+		}
+	}
 	if err != nil {
 		return err
 	}
