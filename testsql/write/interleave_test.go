@@ -365,6 +365,9 @@ func (m *mixer) sweep() {
 	}
 }
 
+// tagPart is where state has the rows of the tag.
+const tagPart = 2
+
 // state is all that readers see of the tables.
 func (m *mixer) state(name string) string {
 	var b strings.Builder
@@ -641,41 +644,71 @@ func (m *mixer) check(c interleaving, o outcome) {
 // snapshotExplains tells whether snapshot isolation allows an outcome beside the serial orders:
 // the writers fall into groups, each group ran one after the other, and groups that ran at once
 // left their changes merged. Who failed with an error of its own changed nothing, and may have
-// failed as in any serial order.
+// failed as in any serial order. A tag is put on what has been merged when it commits.
 func (m *mixer) snapshotExplains(c interleaving, o outcome, done []int) (bool, []string) {
 	var did []int
+	tag := false
 	for _, i := range done {
-		if o.codes[i] == "" {
+		switch {
+		case o.codes[i] != "":
+			if !m.failsSo(c, done, i, o.codes[i]) {
+				return false, nil
+			}
+		case c.who[i] == "tag":
+			tag = true
+		default:
 			did = append(did, i)
-		} else if !m.failsSo(c, done, i, o.codes[i]) {
-			return false, nil
 		}
 	}
 	var tried []string
 	for _, order := range orders(did) {
 		for cuts := range 1 << max(len(did)-1, 0) {
-			groups, ok := [][]string{nil}, true
-			for k, i := range order {
-				if k > 0 && cuts>>(k-1)&1 == 1 {
-					groups = append(groups, nil)
-				}
-				last := len(groups) - 1
-				groups[last] = append(groups[last], c.who[i])
+			last := len(order)
+			want, ok := m.mergedInOrder(c, order, cuts)
+			if !ok {
+				continue
 			}
-			for _, who := range groups {
-				for _, code := range m.inOrder(c, who).codes {
-					ok = ok && code == ""
-				}
+			if !tag && want == o.state {
+				return true, nil
 			}
-			if want, apart := m.merged(c, groups); ok && apart {
-				if want == o.state {
+			for n := 0; tag && n <= last; n++ {
+				if then, ok := m.mergedInOrder(c, order[:n], cuts); ok && tagged(want, then) == o.state {
 					return true, nil
 				}
-				tried = append(tried, fmt.Sprintf("merged %q: %s", groups, want))
 			}
+			tried = append(tried, fmt.Sprintf("merged %v, cut at %b: %s", order, cuts, want))
 		}
 	}
 	return false, tried
+}
+
+// tagged is the state with a tag on what the state then has as main.
+func tagged(state, then string) string {
+	parts := strings.Split(state, "; ")
+	main, _, _ := strings.Cut(then, "; ")
+	parts[tagPart] = strconv.Itoa(len(strings.Fields(main)))
+	return strings.Join(parts, "; ")
+}
+
+// mergedInOrder is the state after writers that all succeed, in order and cut into groups: bit k
+// of cuts cuts behind the writer k.
+func (m *mixer) mergedInOrder(c interleaving, order []int, cuts int) (string, bool) {
+	groups := [][]string{nil}
+	for k, i := range order {
+		if k > 0 && cuts>>(k-1)&1 == 1 {
+			groups = append(groups, nil)
+		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], c.who[i])
+	}
+	for _, who := range groups {
+		for _, code := range m.inOrder(c, who).codes {
+			if code != "" {
+				return "", false
+			}
+		}
+	}
+	return m.merged(c, groups)
 }
 
 // failsSo tells whether a writer fails with this code in some order of some of the writers.
