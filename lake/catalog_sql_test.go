@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -138,5 +139,35 @@ func TestNamespaces(t *testing.T) {
 	}
 	if err := c.DropNamespace(ctx, "a"); !errors.As(err, &missing) {
 		t.Errorf("second drop: %v", err)
+	}
+}
+
+// A new table gets a folder of its own, whatever lies where its name would put it: another engine's
+// removal of orphans takes all that it does not know in its table's folder.
+func TestFoldersAreNotShared(t *testing.T) {
+	f := newFixture(t, "2")
+	first := f.load()
+	moved := f.name
+	moved.Table = "kept"
+	f.must(f.c.Rename(f.ctx, f.name, moved))
+	spec := TableSpec{Schema: first.Schema(), Properties: map[string]string{"format-version": "2"}}
+	second, err := f.c.Create(f.ctx, f.name, spec)
+	f.must(err)
+	if a, b := first.Location(), second.Location(); a == b || strings.HasPrefix(b, a+"/") || strings.HasPrefix(a, b+"/") {
+		t.Errorf("a renamed table lies in %s, the new one in %s", a, b)
+	}
+	f.must(f.c.Drop(f.ctx, f.name, false))
+	third, err := f.c.Create(f.ctx, f.name, spec)
+	f.must(err)
+	if third.Location() == second.Location() {
+		t.Errorf("the new table lies where one was dropped: %s", third.Location())
+	}
+	spec.Location = first.Location() + "/../said"
+	fourth := f.name
+	fourth.Table = "fourth"
+	said, err := f.c.Create(f.ctx, fourth, spec)
+	f.must(err)
+	if !strings.HasSuffix(said.Location(), "/said") {
+		t.Errorf("LOCATION was not taken: %s", said.Location())
 	}
 }

@@ -286,8 +286,23 @@ func (c *sqlCatalog) stageNew(ctx context.Context, n Name, spec TableSpec, props
 		if location, err = c.defaultLocation(n, props); err != nil {
 			return nil, err
 		}
+		if location, err = c.ownFolder(ctx, location); err != nil {
+			return nil, err
+		}
 	}
 	return stage(ctx, c.store, n, spec, strings.TrimRight(absolute(location), "/"), c.prefixes)
+}
+
+// ownFolder is location, or one beside it where that holds files: of a table that was renamed,
+// dropped without PURGE, or is being made. Tables that share a folder are not safe from what other
+// engines remove as orphans.
+func (c *sqlCatalog) ownFolder(ctx context.Context, location string) (string, error) {
+	err := c.store.List(ctx, Canonical(absolute(location))+"/", func(string, int64) error { return fs.ErrExist })
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return location, nil
+	}
+	// What may not be listed is not known to be empty.
+	return location + "-" + uuid.NewString()[:8], ctx.Err()
 }
 
 // Staged tells that the table is about to be made or replaced by CommitStaged.
