@@ -114,6 +114,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		cfg.PageCache = cfg.MemoryLimit / 16
 	}
 	scan.SharePages(cfg.PageCache)
+	lake.SharedCache.Resize(manifestShare(cfg.MemoryLimit))
+	scan.SharedFooters.Resize(footerShare(cfg.MemoryLimit))
 	exec.SweepSpillFiles(cfg.TempDir)
 	vec.SetByteLimit(max(cfg.MemoryLimit/8, 16<<20))
 	for _, c := range cfg.Catalogs {

@@ -13,6 +13,10 @@ import (
 func queryShare(limit int64) int64 { return limit / 8 * 5 }
 func scanShare(limit int64) int64  { return limit / 4 * 3 }
 
+// manifestShare and footerShare bound the caches of metadata.
+func manifestShare(limit int64) int64 { return limit / 8 }
+func footerShare(limit int64) int64   { return limit / 16 }
+
 // MemoryLimit is the memory that the process shall stay within (promises.md, V1).
 func (e *Engine) MemoryLimit() int64 { return e.cfg.MemoryLimit }
 

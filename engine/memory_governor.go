@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/scan"
 )
 
 // governor keeps the process within its memory (promises.md, V1) where accounts, which count what
@@ -20,7 +22,8 @@ import (
 //	the collector's goal    = the limit − what is not Go's, so that garbage makes room first
 //	live data beyond 5/8    → operators spill, whatever they have counted
 //	live data beyond 7/8, or the process beyond the limit
-//	                        → the statement that holds most ends with 53200
+//	                        → caches of metadata are emptied; then the statement that holds most
+//	                          ends with 53200
 type governor struct {
 	e     *Engine
 	limit int64
@@ -101,8 +104,34 @@ func (g *governor) look() {
 	if live+other < g.limit/8*7 && resident < g.limit+g.limit/20 {
 		return
 	}
+	far := resident > g.limit+g.limit/10
+	if g.forget() && !far {
+		g.collect()
+		return
+	}
 	if v := g.e.largest(); v != nil {
-		g.relieve(v, cycle, resident > g.limit+g.limit/10)
+		g.relieve(v, cycle, far)
+	}
+}
+
+// forget empties most of the caches of metadata; false: they hold little.
+func (g *governor) forget() bool {
+	manifests, footers := manifestShare(g.limit)/4, footerShare(g.limit)/4
+	if lake.SharedCache.Used()+scan.SharedFooters.Used() <= manifests+footers {
+		return false
+	}
+	lake.SharedCache.Trim(manifests / 2)
+	scan.SharedFooters.Trim(footers / 2)
+	return true
+}
+
+// collect collects garbage beside what the governor does.
+func (g *governor) collect() {
+	if g.collecting.CompareAndSwap(false, true) {
+		go func() {
+			defer g.collecting.Store(false)
+			runtime.GC()
+		}()
 	}
 }
 
@@ -123,12 +152,7 @@ func (g *governor) relieve(v *runner, cycle uint64, far bool) {
 		return
 	}
 	if v.began.After(g.measured) && !far {
-		if g.collecting.CompareAndSwap(false, true) {
-			go func() {
-				defer g.collecting.Store(false)
-				runtime.GC()
-			}()
-		}
+		g.collect()
 		return
 	}
 	g.victim, g.cycle, g.since = v, cycle, time.Now()

@@ -34,7 +34,8 @@ func NewCache(max int64) *Cache {
 	return &Cache{max: max, byKey: map[string]*list.Element{}, order: list.New(), loading: map[string]*loading{}}
 }
 
-// SharedCache is the process's cache of metadata and manifests.
+// SharedCache is the process's cache of metadata and manifests. Who knows how much memory the
+// process may have sets its bound.
 var SharedCache = NewCache(256 << 20)
 
 // Resize sets the bound.
@@ -42,7 +43,14 @@ func (c *Cache) Resize(max int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.max = max
-	c.evict()
+	c.evict(max)
+}
+
+// Trim forgets what was used longest ago until at most bytes are held.
+func (c *Cache) Trim(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.evict(bytes)
 }
 
 // Used gives the bytes held.
@@ -95,7 +103,7 @@ func (c *Cache) fill(key string, l *loading, load func() (any, int64, error)) (a
 		if l.err == nil && size <= c.max {
 			c.byKey[key] = c.order.PushFront(&cacheItem{key, l.value, size})
 			c.used += size
-			c.evict()
+			c.evict(c.max)
 		}
 		c.mu.Unlock()
 		close(l.done)
@@ -104,8 +112,8 @@ func (c *Cache) fill(key string, l *loading, load func() (any, int64, error)) (a
 	return l.value, l.err
 }
 
-func (c *Cache) evict() {
-	for c.used > c.max && c.order.Len() > 0 {
+func (c *Cache) evict(max int64) {
+	for c.used > max && c.order.Len() > 0 {
 		e := c.order.Back()
 		it := c.order.Remove(e).(*cacheItem)
 		delete(c.byKey, it.key)

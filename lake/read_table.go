@@ -242,16 +242,30 @@ func entriesSize(es []Entry) int64 {
 	size := int64(64)
 	for i := range es {
 		f := es[i].File
-		size += 448 + int64(len(f.Path)) + int64(len(f.Partition))*72 + int64(len(f.SplitOffsets))*8 +
-			int64(len(f.ValueCounts)+len(f.NullCounts)+len(f.NaNCounts)+len(f.ColumnSizes))*24
+		size += 512 + int64(len(f.Path)) + int64(len(f.Partition))*72 + int64(len(f.SplitOffsets))*8 +
+			mapBytes(len(f.ValueCounts), 16) + mapBytes(len(f.NullCounts), 16) + mapBytes(len(f.NaNCounts), 16) + mapBytes(len(f.ColumnSizes), 16) +
+			mapBytes(len(f.Lower), 32) + mapBytes(len(f.Upper), 32)
 		for _, v := range f.Lower {
-			size += 64 + int64(len(v))
+			size += int64(len(v))
 		}
 		for _, v := range f.Upper {
-			size += 64 + int64(len(v))
+			size += int64(len(v))
 		}
 	}
 	return size
+}
+
+// mapBytes is about what a Go map of n entries takes: eight slots at least, each with a byte beside
+// it, and never more than seven eighths full.
+func mapBytes(n int, slot int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	slots := int64(8)
+	for n > 8 && slots*7/8 < int64(n) {
+		slots *= 2
+	}
+	return 64 + slots*(slot+1)
 }
 
 func fileError(err error, what, loc string) error {

@@ -28,7 +28,8 @@ type footerItem struct {
 	footer *parquet.Footer
 }
 
-// SharedFooters is the cache of scans that name none.
+// SharedFooters is the cache of scans that name none. Who knows how much memory the process may
+// have sets its bound.
 var SharedFooters = NewFooterCache(128 << 20)
 
 // NewFooterCache makes a cache of about max bytes.
@@ -63,7 +64,33 @@ func (c *FooterCache) put(key footerKey, ft *parquet.Footer) {
 	}
 	c.byKey[key] = c.order.PushFront(&footerItem{key, ft})
 	c.used += size
-	for c.used > c.max {
+	c.evict(c.max)
+}
+
+// Resize sets the bound.
+func (c *FooterCache) Resize(max int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.max = max
+	c.evict(max)
+}
+
+// Trim forgets what was used longest ago until at most bytes are held.
+func (c *FooterCache) Trim(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.evict(bytes)
+}
+
+// Used gives the bytes held.
+func (c *FooterCache) Used() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used
+}
+
+func (c *FooterCache) evict(max int64) {
+	for c.used > max {
 		e := c.order.Back()
 		it := c.order.Remove(e).(*footerItem)
 		delete(c.byKey, it.key)
