@@ -29,6 +29,39 @@ func (k *intKeys) MatchesNull() bool { return false }
 // Few gives the keys where they are few.
 func (k *intKeys) Few() ([]int64, bool) { return k.few, k.few != nil || k.empty }
 
+// sparseBits is how much of the bitmap is searched for a key between bounds.
+const sparseBits = 1 << 16
+
+// Within searches what is exact, where the bounds are near enough.
+func (k *intKeys) Within(lo, hi types.Datum) bool {
+	if k.empty {
+		return false
+	}
+	from, to := max(lo.Int(), k.lo), min(hi.Int(), k.hi)
+	if from > to {
+		return false
+	}
+	width := uint64(to) - uint64(from)
+	switch {
+	case k.few != nil:
+		i, _ := slices.BinarySearch(k.few, from)
+		return i < len(k.few) && k.few[i] <= to
+	case k.bits != nil && width < sparseBits:
+		at := uint64(from) - uint64(k.lo)
+		for end := at + width; at <= end; at++ {
+			if at&63 == 0 && k.bits[at>>6] == 0 {
+				at |= 63
+			} else if k.bits[at>>6]>>(at&63)&1 != 0 {
+				return true
+			}
+		}
+		return false
+	case width == 0:
+		return k.has(from, uint64(k.hi)-uint64(k.lo))
+	}
+	return true
+}
+
 // fewOf gives the different keys of column c, sorted; nil: they are many.
 func fewOf(sides []*buildRows, c int) []int64 {
 	var few []int64

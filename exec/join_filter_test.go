@@ -2,7 +2,9 @@ package exec
 
 import (
 	"math/rand"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
@@ -89,5 +91,34 @@ func TestAnalyze(t *testing.T) {
 	}
 	if _, ok := env.Analyze.Node(&plan.Sort{}); ok {
 		t.Error("a node that never ran")
+	}
+}
+
+// TestKeysWithin: no key between bounds is missed, and those that are exact find none where none is.
+func TestKeysWithin(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewSource(seed))
+	for range 300 {
+		spread := int64(1) << rnd.Intn(40)
+		var keys []int64
+		for range 1 + rnd.Intn(200) {
+			keys = append(keys, rnd.Int63n(2*spread)-spread)
+		}
+		side := &buildRows{ints: [][]int64{keys}, lo: []int64{slices.Min(keys)}, hi: []int64{slices.Max(keys)}, valid: true}
+		k := newIntKeys([]*buildRows{side}, 0, true)
+		for range 200 {
+			lo := rnd.Int63n(4*spread) - 2*spread
+			hi := lo + rnd.Int63n(spread+1)
+			if rnd.Intn(3) == 0 {
+				lo = keys[rnd.Intn(len(keys))] + int64(rnd.Intn(3)-1)
+				hi = lo + int64(rnd.Intn(3))
+			}
+			want := slices.ContainsFunc(keys, func(x int64) bool { return lo <= x && x <= hi })
+			got := k.Within(types.NewInt(lo), types.NewInt(hi))
+			if want && !got || got && !want && k.few != nil {
+				t.Fatalf("seed %d: keys %v between %d and %d: %v", seed, keys, lo, hi, got)
+			}
+		}
 	}
 }

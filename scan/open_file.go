@@ -90,12 +90,14 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 		return nil, err
 	}
 	filters := s.runtimeFilters()
+	skip := s.excludesFile(task.File, filters)
 	for i := range filters {
-		if filters[i].keys.Empty() {
-			s.count.filesSkipped.Add(1)
-			s.deletes.done(task)
-			return nil, nil
-		}
+		skip = skip || filters[i].keys.Empty()
+	}
+	if skip {
+		s.count.filesSkipped.Add(1)
+		s.deletes.done(task)
+		return nil, nil
 	}
 	file, footer, err := s.openParquet(ctx, task.File)
 	if err != nil {

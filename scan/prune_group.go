@@ -88,7 +88,7 @@ func (s *Scanner) filtersExclude(filters []runtimeFilter, st *groupStats) bool {
 		lo, hi, ok := st.Bounds(c.ID)
 		nulls, nok := st.Nulls(c.ID)
 		nans, aok := st.NaNs(c.ID)
-		if filters[i].excludes(c.Type, lo, hi, ok, nulls, nok, aok && nans == 0) {
+		if filters[i].excludes(lo, hi, ok, nulls, nok, aok && nans == 0) {
 			return true
 		}
 	}

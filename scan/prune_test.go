@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -115,6 +116,20 @@ func (k *keys) MinMax() (lo, hi types.Datum, ok bool) {
 	}
 	return
 }
+func (k *keys) Within(lo, hi types.Datum) bool {
+	for v := range k.m {
+		if lo.Int() <= v && v <= hi.Int() {
+			return true
+		}
+	}
+	return false
+}
+func (k *keys) Few() (few []int64, ok bool) {
+	for v := range k.m {
+		few = append(few, v)
+	}
+	return few, true
+}
 func (k *keys) Filter(v *vec.Vector, sel []uint16, rows int, out []uint16) []uint16 {
 	out = out[:0]
 	test := func(i int) {
@@ -150,6 +165,27 @@ func TestRuntimeFilters(t *testing.T) {
 	if rows, st, err = collect(t, n, Env{}); err != nil || len(rows) != 0 || st.FilesSkipped != 1 {
 		t.Errorf("an empty set: %d rows, %v, %+v", len(rows), err, st)
 	}
+	// Bounds of the manifest, between two keys: the file is not opened.
+	bounded := *data
+	bound := func(k int64) map[int][]byte {
+		return map[int][]byte{1: binary.LittleEndian.AppendUint64(nil, uint64(k))}
+	}
+	bounded.Lower, bounded.Upper, bounded.NullCounts, bounded.RecordCount = bound(0), bound(4999), map[int]int64{1: 0}, 5000
+	n.Tasks[0].File = &bounded
+	for _, c := range []struct {
+		keys    map[int64]bool
+		null    bool
+		skipped int64
+	}{
+		{map[int64]bool{-1: true, 5000: true}, false, 1}, {map[int64]bool{-1: true, 4999: true}, false, 0},
+		{map[int64]bool{-1: true, 5000: true}, true, 1},
+	} {
+		f.Values = &keys{m: c.keys, null: c.null}
+		if _, st, err = collect(t, n, Env{}); err != nil || st.FilesSkipped != c.skipped {
+			t.Errorf("keys %v: %v, %+v", c.keys, err, st)
+		}
+	}
+	n.Tasks[0].File = data
 	f.Values = &keys{m: map[int64]bool{1: true}, null: true}
 	if rows, st, err = collect(t, n, Env{}); err != nil || fmt.Sprint(keysOf(rows)) != "[1]" {
 		t.Errorf("with NULL: %v, %v, %+v", keysOf(rows), err, st)

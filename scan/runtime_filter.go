@@ -1,7 +1,9 @@
 package scan
 
 import (
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/prune"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -12,6 +14,11 @@ type KeySet interface {
 	// MinMax bounds the keys that are not NULL, as values of the filter's Expr's type. ok false:
 	// unknown; an empty set says so by Empty.
 	MinMax() (lo, hi types.Datum, ok bool)
+	// Within tells whether a key may lie between lo and hi, both included and not NULL. It may say
+	// yes too often.
+	Within(lo, hi types.Datum) bool
+	// Few lists the integer keys where they are few and known; ok false: they are not.
+	Few() (keys []int64, ok bool)
 	// Empty tells that no row can have a partner.
 	Empty() bool
 	// MatchesNull tells whether a row whose key is NULL may have a partner (IS NOT DISTINCT FROM).
@@ -49,16 +56,64 @@ func (s *Scanner) runtimeFilters() []runtimeFilter {
 }
 
 // excludes tells whether no row of those that the statistics speak of can pass.
-func (f *runtimeFilter) excludes(t types.Type, lo, hi types.Datum, boundsOK bool, nulls int64, nullsOK, noNaN bool) bool {
+func (f *runtimeFilter) excludes(lo, hi types.Datum, boundsOK bool, nulls int64, nullsOK, noNaN bool) bool {
 	if f.keys.Empty() {
 		return true
 	}
 	if f.keys.MatchesNull() && !(nullsOK && nulls == 0) {
 		return false
 	}
-	klo, khi, ok := f.keys.MinMax()
-	if !ok || !boundsOK || !noNaN || klo.IsNull() || khi.IsNull() || lo.IsNull() || hi.IsNull() {
+	if !boundsOK || !noNaN || lo.IsNull() || hi.IsNull() {
 		return false
 	}
-	return types.Compare(hi, klo, t) < 0 || types.Compare(khi, lo, t) < 0
+	return !f.keys.Within(lo, hi)
+}
+
+// excludesFile tells, from the manifest alone, that no row of a file can have a partner: a file of
+// another partition, or of other keys, is not even opened.
+func (s *Scanner) excludesFile(f *lake.DataFile, filters []runtimeFilter) bool {
+	if len(filters) == 0 || s.env.NoPruning {
+		return false
+	}
+	st := &prune.FileStats{File: f, Layout: s.layout, NoBounds: s.byName}
+	if spec := s.specLayout(f.SpecID); spec.Partitions() {
+		st.Partition = &prune.PartitionStats{Spec: spec, Tuple: f.Partition}
+	}
+	for i := range filters {
+		c := s.cols[filters[i].slot]
+		lo, hi, ok := st.Bounds(c.ID)
+		nulls, nok := st.Nulls(c.ID)
+		if filters[i].excludes(lo, hi, ok, nulls, nok, !mayBeNaN(c.Type)) || filters[i].missesBuckets(st, c.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// missesBuckets tells whether each key is in another bucket than the file.
+func (f *runtimeFilter) missesBuckets(st *prune.FileStats, c plan.ColID) bool {
+	few, ok := f.keys.Few()
+	if !ok || f.keys.MatchesNull() {
+		return false
+	}
+	for _, k := range few {
+		if st.MayContain(c, types.NewInt(k)) {
+			return false
+		}
+	}
+	return true
+}
+
+func mayBeNaN(t types.Type) bool { return t.Kind == types.Float4 || t.Kind == types.Float8 }
+
+// specLayout is the layout of a partition spec, made once.
+func (s *Scanner) specLayout(id int) *prune.SpecLayout {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.specs[id]
+	if !ok {
+		l = prune.NewSpecLayout(s.node.Table.Spec(id), s.layout)
+		s.specs[id] = l
+	}
+	return l
 }

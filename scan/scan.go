@@ -71,7 +71,11 @@ type Scanner struct {
 	io      parquet.IOStats
 	count   counters
 
+	layout *prune.Layout // for filters at run time
+	byName bool          // files may lack field ids, by which counts and bounds go
+
 	mu         sync.Mutex
+	specs      map[int]*prune.SpecLayout
 	predicates map[plan.Expr]*prune.Predicate
 	pruneCtx   *eval.Ctx
 	sources    int // handed out and not closed
@@ -116,6 +120,7 @@ func Open(ctx context.Context, n *plan.Scan, env Env) (*Scanner, error) {
 		s.slots = append(s.slots, sl)
 		s.in = append(s.in, c.Column)
 	}
+	s.layout, s.byName, s.specs = prune.NewLayout(s.cols, n.Schema), n.Table.NameMapping() != nil, map[int]*prune.SpecLayout{}
 	s.deletes.init(s)
 	if err := s.addEqualitySlots(); err != nil {
 		return nil, err
