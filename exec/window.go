@@ -37,6 +37,7 @@ type window struct {
 	cutPeers bool // but not within a peer group
 	spools   bool // some call wants the whole partition first
 	short    bool // there is no memory for more
+	large    bool // windowBytes are held
 	goesOn   bool // the buffer begins within a partition
 	more     bool // the buffer ends within one
 
@@ -84,8 +85,12 @@ type windowCall struct {
 	kept    windowKept
 }
 
-// windowBatches is how many batches of rows are collected, at least, before calls are computed.
-const windowBatches = 4
+// windowBatches is how many batches of rows are collected, at least, before calls are computed,
+// unless they take windowBytes.
+const (
+	windowBatches = 4
+	windowBytes   = 16 << 20
+)
 
 func newWindow(env *Env, n *plan.Window, parts []vec.Source) (*window, error) {
 	in := n.Input.Columns()
@@ -307,7 +312,7 @@ func (w *window) fill(ctx context.Context) error {
 		a.Reset()
 	}
 	b.n, b.parts, b.peers = 0, b.parts[:0], b.peers[:0]
-	w.any, w.short = false, false
+	w.any, w.short, w.large = false, false, false
 	if w.goesOn, w.more = w.more, false; w.goesOn {
 		b.parts, b.peers, w.any = append(b.parts, 0), append(b.peers, 0), true
 	}
@@ -354,6 +359,7 @@ func (w *window) account() error {
 	for i := range w.calls {
 		held += w.calls[i].kept.bytes()
 	}
+	w.large = held > windowBytes
 	if w.mem.grow(held) {
 		return nil
 	}
@@ -376,7 +382,7 @@ func (w *window) collect(alone bool) (full bool) {
 			cut = int(w.enc.split[i] - w.enc.off[i])
 		}
 		at := b.n + i - from
-		enough := at >= windowBatches*w.env.batchRows()
+		enough := at >= windowBatches*w.env.batchRows() || at > 0 && w.large
 		piece := enough && w.pieces && (!w.spools || w.short || alone)
 		switch {
 		case !w.any || !bytes.Equal(key[:cut], w.lastKey[:w.lastCut]):
