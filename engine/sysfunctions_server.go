@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -65,7 +66,7 @@ func showAllSettings(ctx context.Context, s *Session, _ []types.Datum) (types.Da
 	}
 	var rows []types.Datum
 	err := t.Rows(ctx, nil, func(r []types.Datum) error {
-		rows = append(rows, types.NewStruct(r))
+		rows = append(rows, types.NewStruct(slices.Clone(r)))
 		return nil
 	})
 	return types.NewList(rows), err

@@ -103,7 +103,8 @@ type Virtual struct {
 }
 
 // VirtualTable makes its rows on demand. Fields never changes. Rows calls yield once per row,
-// members in Fields' order, and stops at yield's error, returning it. equal holds the
+// members in Fields' order, and stops at yield's error, returning it; the row is yield's until it
+// returns. equal holds the
 // `column = constant` terms that the query asks for, by field index: a table may use them to
 // skip work (load only the tables that a predicate names), or ignore them.
 type VirtualTable interface {
