@@ -86,6 +86,12 @@ func init() {
 		vol("pg_sleep", sig(types.Float8), tVoid, Ask1(func(c *Ctx, secs float64) (types.Datum, error) {
 			return types.NewStr(""), sleep(callContext(c), secs)
 		})),
+		vol("mysql:sleep", sig(types.Float8), tInt4, Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
+			if a[0].IsNull() || !(a[0].Float() >= 0) {
+				return types.Null, sqlerr.New(sqlerr.InvalidParameterValue, "Incorrect arguments to sleep.")
+			}
+			return types.NewInt(0), sleep(callContext(c), a[0].Float())
+		})).nonStrict(),
 		imm("pg_size_pretty", sig(i8), tText, Fn1(func(v int64) string { return sizePretty(types.DecimalFromInt64(v)) })).total(),
 		imm("pg_size_pretty", sig(types.Numeric), tText, Fn1(sizePretty)).total(),
 		imm("pg_size_bytes", sig(text), tInt8, Try1(sizeBytes)),

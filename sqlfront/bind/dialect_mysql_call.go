@@ -87,7 +87,7 @@ func init() {
 		"current_user": (*mysqlForm).session, "connection_id": (*mysqlForm).session, "found_rows": (*mysqlForm).session,
 		"row_count": (*mysqlForm).session, "last_insert_id": (*mysqlForm).session, "current_role": (*mysqlForm).session,
 		"charset": (*mysqlForm).charset, "collation": (*mysqlForm).charset, "coercibility": (*mysqlForm).charset,
-		"values": (*mysqlForm).refused, "load_file": (*mysqlForm).refused, "sleep": (*mysqlForm).refused,
+		"values": (*mysqlForm).refused, "load_file": (*mysqlForm).refused,
 		"get_lock": (*mysqlForm).refused, "benchmark": (*mysqlForm).refused,
 	}
 }
