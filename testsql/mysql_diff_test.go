@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/eval"
@@ -37,6 +39,9 @@ insert into times values (1, '2024-02-29', '2024-02-29 12:34:56.789000'), (2, '1
 create table words (id int, g varchar(20), w varchar(20), n int)
 insert into words values (1, 'x', 'Apple', 3), (2, 'X', 'apple', 4), (3, 'y', 'Banana', 5), (4, 'Y', 'ÉCLAIR', 6), (5, 'y', 'eclair', 7), (6, NULL, 'zebra', 8), (7, 'z', NULL, 9), (8, 'z', 'banana', NULL)
 `
+
+// recordedAt is the time of the answers: a TIME that becomes a DATETIME is of the current date.
+var recordedAt = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 // secondsFraction finds the zeros at the end of a second's fraction: how many there are hangs on a
 // declared precision, which types here do not carry.
@@ -186,7 +191,7 @@ func mysqlEscape(s string) string {
 func recordMySQL(t *testing.T, cases, answers string) {
 	lines := readLines(t, cases)
 	var in strings.Builder
-	in.WriteString("set names utf8mb4 collate utf8mb4_uca1400_nopad_ai_ci;\nset time_zone='+00:00';\nset sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY,NO_ZERO_DATE,NO_ZERO_IN_DATE';\ndrop database if exists shop;\n")
+	in.WriteString("set names utf8mb4 collate utf8mb4_uca1400_nopad_ai_ci;\nset time_zone='+00:00';\nset timestamp=" + strconv.FormatInt(recordedAt.Unix(), 10) + ";\nset sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY,NO_ZERO_DATE,NO_ZERO_IN_DATE';\ndrop database if exists shop;\n")
 	for _, l := range strings.Split(strings.TrimSpace(mysqlFixture), "\n") {
 		in.WriteString(l + ";\n")
 		if strings.HasPrefix(l, "create database") {
@@ -260,8 +265,9 @@ func mariadbErrors(t *testing.T, in string) map[int]bool {
 // mysqlSession opens an engine of its own with a session of the dialect.
 func mysqlSession(t *testing.T) *engine.Session {
 	ctx := context.Background()
+	begin := time.Now()
 	dir := t.TempDir()
-	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Catalogs: []engine.CatalogConfig{{Name: "lake",
+	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Clock: func() time.Time { return recordedAt.Add(time.Since(begin)) }, Catalogs: []engine.CatalogConfig{{Name: "lake",
 		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")}}}})
 	if err != nil {
 		t.Fatal(err)
