@@ -120,7 +120,9 @@ func Open(ctx context.Context, n *plan.Scan, env Env) (*Scanner, error) {
 		s.slots = append(s.slots, sl)
 		s.in = append(s.in, c.Column)
 	}
-	s.layout, s.byName, s.specs = prune.NewLayout(s.cols, n.Schema), n.Table.NameMapping() != nil, map[int]*prune.SpecLayout{}
+	if len(n.RuntimeFilters) > 0 {
+		s.layout, s.byName, s.specs = prune.NewLayout(s.cols, n.Schema), n.Table.NameMapping() != nil, map[int]*prune.SpecLayout{}
+	}
 	s.deletes.init(s)
 	if err := s.addEqualitySlots(); err != nil {
 		return nil, err
