@@ -44,7 +44,6 @@ type window struct {
 	replay   *rowBuffer // the rows of a partition that were read for its totals
 	replayAt int        // the next chunk to read again; -1: they are being put by
 	after    *vec.Batch // what was read beyond them
-	afterAt  int
 
 	enc     *keyEncoder
 	lastKey []byte // of the last row added

@@ -226,7 +226,9 @@ func (w *window) spool(ctx context.Context) error {
 	}
 	w.buf, w.goesOn, w.more = head, goesOn, true
 	w.lastKey, w.lastCut = key, cut
-	w.after, w.afterAt, w.carry = w.carry, w.carryAt, nil
+	if b := w.carry; b != nil { // of the partition that follows
+		w.after, w.carry = &vec.Batch{Cols: b.Cols, Sel: selection(b)[w.carryAt:], Rows: b.Rows}, nil
+	}
 	w.replayAt, w.ended = 0, false
 	return nil
 }
@@ -242,10 +244,7 @@ func (w *window) next(ctx context.Context) (*vec.Batch, error) {
 	}
 	err := w.replay.close()
 	w.replay = nil
-	if w.after == nil {
-		return nil, err // the partition was the last one
-	}
-	b := &vec.Batch{Cols: w.after.Cols, Sel: selection(w.after)[w.afterAt:], Rows: w.after.Rows}
+	b := w.after // nil: the partition was the last one
 	w.after = nil
 	return b, err
 }

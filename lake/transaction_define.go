@@ -49,18 +49,25 @@ func (t *Transaction) stage(ctx context.Context, n Name, r *relation, s *Staged,
 	return s.Table, t.change(func(st *TransactionState) { st.relations[n] = &next })
 }
 
-// Stage makes the metadata of a table that is to be made or replaced. What is replaced is the
-// table as it was found: the transaction's own changes to it come to nothing.
-func (t *Transaction) Stage(ctx context.Context, n Name, spec TableSpec) (*Table, error) {
+// toDefine is the name that something is to be made under, its schema's properties, and what has
+// the name now.
+func (t *Transaction) toDefine(ctx context.Context, n Name) (Name, map[string]string, *relation, error) {
 	n = t.named(n)
 	if err := checkName(n); err != nil {
-		return nil, err
+		return n, nil, nil, err
 	}
 	props, err := t.NamespaceProperties(ctx, n.Namespace)
 	if err != nil {
-		return nil, err
+		return n, nil, nil, err
 	}
 	r, err := t.look(ctx, n)
+	return n, props, r, err
+}
+
+// Stage makes the metadata of a table that is to be made or replaced. What is replaced is the
+// table as it was found: the transaction's own changes to it come to nothing.
+func (t *Transaction) Stage(ctx context.Context, n Name, spec TableSpec) (*Table, error) {
+	n, props, r, err := t.toDefine(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -218,18 +225,10 @@ func (t *Transaction) still(ctx context.Context, r *relation) error {
 }
 
 func (t *Transaction) CreateView(ctx context.Context, n Name, spec ViewSpec, replace bool) (*View, error) {
-	n = t.named(n)
 	if err := t.base.needViews(); err != nil {
 		return nil, err
 	}
-	if err := checkName(n); err != nil {
-		return nil, err
-	}
-	props, err := t.NamespaceProperties(ctx, n.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	r, err := t.look(ctx, n)
+	n, props, r, err := t.toDefine(ctx, n)
 	if err != nil {
 		return nil, err
 	}
