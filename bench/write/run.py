@@ -101,12 +101,14 @@ class Lhsql:
         return db.execute("SELECT metadata_location FROM iceberg_tables WHERE table_namespace = ? AND table_name = ?", (namespace, t)).fetchone()[0]
 
 
-class Spark:
-    def __init__(self, ours, folder, threads, memory):
-        self.dir = os.path.join(folder, "spark")
-        os.makedirs(self.dir + "/tmp", exist_ok=True)
-        self.p = subprocess.Popen([sys.executable, os.path.join(HERE, "spark.py"), self.dir, str(threads), memory],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(os.path.join(folder, "spark.log"), "w"), text=True)
+class Other:
+    """Another engine: a program that answers JSON lines and keeps its tables in a folder, w."""
+
+    failure = RuntimeError
+
+    def start(self, ours, script, arguments, log):
+        self.p = subprocess.Popen([sys.executable, os.path.join(HERE, script), *arguments],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         self.version = json.loads(self.p.stdout.readline())["ready"]
         for t in ("lineitem", "up1", "up10", "dead"):
             self.ask(view=t, path=ours.metadata("src", t))
@@ -116,8 +118,32 @@ class Spark:
         self.p.stdin.flush()
         a = json.loads(self.p.stdout.readline())
         if "error" in a:
-            raise RuntimeError("Spark: " + a["error"])
+            raise self.failure(f"{type(self).__name__}: {a['error']}")
         return a
+
+    def statement(self, t, sql):
+        before = table_size(f"{self.dir}/w/{t}")
+        r = self.ask(sql=sql.format(t="lake.w." + t, s=""))
+        r["bytes"] = table_size(f"{self.dir}/w/{t}") - before
+        return r
+
+    def check(self, t):
+        return self.ask(rows=CHECK.format(t="lake.w." + t))["rows"][0]
+
+    def check_file(self, path):
+        self.ask(view="theirs", path=path)
+        return self.ask(rows=CHECK.format(t="theirs"))["rows"][0]
+
+    def close(self):
+        self.p.stdin.close()
+        self.p.wait()
+
+
+class Spark(Other):
+    def __init__(self, ours, folder, threads, memory):
+        self.dir = os.path.join(folder, "spark")
+        os.makedirs(self.dir + "/tmp", exist_ok=True)
+        self.start(ours, "spark.py", [self.dir, str(threads), memory], open(os.path.join(folder, "spark.log"), "w"))
 
     def create(self, t):
         version, mode = MODES[t[1]]
@@ -136,30 +162,15 @@ class Spark:
                 sql = sql.replace("{s}up10", "{s}up1").format(t="lake.w." + t, s="")
                 self.ask(sql=sql + " WHERE l_orderkey < 200000" if name.startswith("insert") else sql)
 
-    def statement(self, t, sql):
-        before = table_size(f"{self.dir}/w/{t}")
-        r = self.ask(sql=sql.format(t="lake.w." + t, s=""))
-        r["bytes"] = table_size(f"{self.dir}/w/{t}") - before
-        return r
-
-    def check(self, t):
-        return self.ask(rows=CHECK.format(t="lake.w." + t))["rows"][0]
-
-    def check_file(self, path):
-        self.ask(view="theirs", path=path)
-        return self.ask(rows=CHECK.format(t="theirs"))["rows"][0]
-
-    def close(self):
-        self.p.stdin.close()
-        self.p.wait()
-
 
 class Refused(Exception):
     pass
 
 
-class DuckDB:
+class DuckDB(Other):
     """DuckDB writes by merge-on-read alone and has no sort order: tables here have neither property."""
+
+    failure = Refused
 
     def __init__(self, ours, folder, threads, memory, classpath):
         self.dir = os.path.join(folder, "duckdb")
@@ -177,19 +188,7 @@ class DuckDB:
                 break
             except OSError:
                 time.sleep(0.2)
-        self.p = subprocess.Popen([sys.executable, os.path.join(HERE, "duckdb_engine.py"), url, str(threads), memory],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
-        self.version = json.loads(self.p.stdout.readline())["ready"]
-        for t in ("lineitem", "up1", "up10", "dead"):
-            self.ask(view=t, path=ours.metadata("src", t))
-
-    def ask(self, **q):
-        self.p.stdin.write(json.dumps(q) + "\n")
-        self.p.stdin.flush()
-        a = json.loads(self.p.stdout.readline())
-        if "error" in a:
-            raise Refused("DuckDB: " + a["error"])
-        return a
+        self.start(ours, "duckdb_engine.py", [url, str(threads), memory], log)
 
     def create(self, t):
         version, mode = MODES[t[1]]
@@ -199,22 +198,8 @@ class DuckDB:
         self.ask(sql=f"CREATE TABLE lake.w.{t} ({COLUMNS.replace('string', 'varchar')}) {part} WITH ('format-version' = '{version}', "
                      f"'write.delete.mode' = '{mode}', 'write.update.mode' = '{mode}', 'write.merge.mode' = '{mode}')")
 
-    def statement(self, t, sql):
-        before = table_size(f"{self.dir}/w/{t}")
-        r = self.ask(sql=sql.format(t="lake.w." + t, s=""))
-        r["bytes"] = table_size(f"{self.dir}/w/{t}") - before
-        return r
-
-    def check(self, t):
-        return self.ask(rows=CHECK.format(t="lake.w." + t))["rows"][0]
-
-    def check_file(self, path):
-        self.ask(view="theirs", path=path)
-        return self.ask(rows=CHECK.format(t="theirs"))["rows"][0]
-
     def close(self):
-        self.p.stdin.close()
-        self.p.wait()
+        super().close()
         self.catalog.terminate()
         self.catalog.wait()
 
