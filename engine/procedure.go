@@ -26,7 +26,9 @@ type procedure struct {
 	params  []string
 	columns []ResultColumn // of the rows that it gives
 	reads   bool           // it changes nothing
-	run     func(*Session, context.Context, *procedureArgs) ([][]types.Datum, error)
+	// It takes effect at once, which no transaction block can undo.
+	immediate bool
+	run       func(*Session, context.Context, *procedureArgs) ([][]types.Datum, error)
 }
 
 var procedures = map[string]procedure{
@@ -39,7 +41,7 @@ var procedures = map[string]procedure{
 		columns: []ResultColumn{{Name: "branch_updated", Type: types.T(types.Text)}, {Name: "previous_ref", Type: types.T(types.Int8)}, {Name: "updated_ref", Type: types.T(types.Int8)}}},
 	"ancestors_of": {params: []string{"table", "snapshot_id"}, reads: true, run: (*Session).ancestorsOf,
 		columns: []ResultColumn{{Name: "snapshot_id", Type: types.T(types.Int8)}, {Name: "timestamp", Type: types.T(types.Int8)}}},
-	"register_table": {params: []string{"table", "metadata_file"}, run: (*Session).registerTable,
+	"register_table": {params: []string{"table", "metadata_file"}, immediate: true, run: (*Session).registerTable,
 		columns: []ResultColumn{{Name: "current_snapshot_id", Type: types.T(types.Int8)}, {Name: "total_records_count", Type: types.T(types.Int8)}, {Name: "total_data_files_count", Type: types.T(types.Int8)}}},
 }
 
@@ -53,7 +55,12 @@ func procedureColumns(c *bind.ProcedureCall) []ResultColumn {
 	if c == nil || len(c.Name) == 0 {
 		return nil
 	}
-	return procedures[strings.ToLower(c.Name[len(c.Name)-1])].columns
+	return procedureOf(c).columns
+}
+
+// procedureOf is the procedure that a call names, the zero one if there is none.
+func procedureOf(c *bind.ProcedureCall) procedure {
+	return procedures[strings.ToLower(c.Name[len(c.Name)-1])]
 }
 
 // procedureArgs are a call's arguments by name.
@@ -73,6 +80,9 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 		if err := s.mayWrite("CALL"); err != nil {
 			return err
 		}
+	}
+	if p.immediate && s.tx.block {
+		return inBlock(name)
 	}
 	a, err := p.arguments(name, c, rel)
 	if err != nil {
@@ -369,9 +379,6 @@ func (s *Session) registerTable(ctx context.Context, a *procedureArgs) ([][]type
 	name, err := s.names().made(ctx, parts)
 	if err != nil {
 		return nil, err
-	}
-	if s.tx.block {
-		return nil, inBlock("register_table")
 	}
 	t, err := s.engine.catalogs[name.Catalog].Register(ctx, name, file)
 	if err != nil {

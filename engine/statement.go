@@ -40,6 +40,18 @@ func (st *Stmt) Offset() int { return st.parsed.Offset }
 // Empty tells whether the text held no statement.
 func (st *Stmt) Empty() bool { _, ok := st.parsed.Stmt.(*ast.Empty); return ok }
 
+// Immediate tells whether the statement takes effect at once, so that no transaction can hold it: in
+// a pipeline it stands alone.
+func (st *Stmt) Immediate() bool {
+	switch n := st.parsed.Stmt.(type) {
+	case *ast.Discard:
+		return strings.EqualFold(n.What, "all")
+	case *ast.Procedure:
+		return st.bound.Call != nil && procedureOf(st.bound.Call).immediate
+	}
+	return false
+}
+
 // Prepare binds p. given are parameter types that the client states; others are inferred.
 func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) (st *Stmt, err error) {
 	// Binding may take long too: it loads tables and computes constants.

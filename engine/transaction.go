@@ -12,8 +12,9 @@ import (
 
 // transaction is a session's transaction state. The zero value: none.
 type transaction struct {
-	block      bool // BEGIN was given
+	block      bool // BEGIN was given, or what follows
 	statement  bool // it is one statement's
+	implicit   bool // it is a message's or a pipeline's: see BeginImplicit
 	failed     bool // only ROLLBACK helps
 	readOnly   bool
 	start      time.Time
@@ -35,6 +36,7 @@ func (t *transaction) open() bool { return t.block }
 // Status is the letter of ReadyForQuery: 'I' idle, 'T' in a transaction block, 'E' in a failed one.
 func (s *Session) Status() byte {
 	switch {
+	case s.tx.implicit: // the client knows of no block, and it ends with what the client has said
 	case s.tx.failed:
 		return 'E'
 	case s.tx.block:
@@ -50,13 +52,58 @@ func (s *Session) Fail() {
 	}
 }
 
-// EndImplicit ends the implicit transaction of a simple query or of a pipeline up to Sync.
+// BeginImplicit makes the statements up to CommitImplicit or EndImplicit one transaction, unless
+// the session is in one: those of a simple Query message with several, and those of a pipeline up
+// to its Sync (PostgreSQL's manual, "Multiple Statements in a Simple Query" and "Pipelining"). BEGIN
+// makes a block of it, with what was done before; COMMIT and ROLLBACK end it, with a warning.
+func (s *Session) BeginImplicit() {
+	if s.tx.block {
+		return
+	}
+	s.begin(&ast.Transaction{})
+	s.tx.implicit = true
+}
+
+// CommitImplicit ends what BeginImplicit began, if it goes on still, once all its statements have
+// come to their ends. Its notices are r's.
+func (s *Session) CommitImplicit(parent context.Context, r *Result) (err error) {
+	if !s.tx.implicit {
+		return nil
+	}
+	ctx, cancel, watch := s.statementContext(parent)
+	defer cancel(context.Canceled)
+	defer watch.stop()
+	defer runnerIn(ctx).end()
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.engine.caught(p)
+		}
+		if err != nil {
+			err = causeOf(ctx, err)
+		}
+	}()
+	op := "commit"
+	if s.tx.failed {
+		op = "rollback"
+	}
+	_, err = s.finish(ctx, &ast.Transaction{Op: op}, r)
+	return err
+}
+
+// EndImplicit ends a command cycle: a simple query, or a pipeline up to Sync.
 func (s *Session) EndImplicit(ctx context.Context) error {
+	var r Result
+	err := s.CommitImplicit(ctx, &r)
+	for _, n := range r.notices {
+		s.engine.cfg.Log("after a commit: %v", n)
+	}
 	if !s.tx.block {
 		s.settings.endTx(true)
 		s.closeCursors(true)
 	}
-	err := s.endTemporary(ctx)
+	if e := s.endTemporary(ctx); err == nil {
+		err = e
+	}
 	s.loaded, s.host = nil, nil
 	s.step++
 	s.idle()
@@ -100,22 +147,26 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		if t.Start {
 			tag = "START TRANSACTION"
 		}
-		if s.tx.block {
+		switch {
+		case s.tx.implicit:
+			s.tx.implicit = false
+			s.setModes(t)
+		case s.tx.block:
 			r.warn(sqlerr.ActiveTransaction, "there is already a transaction in progress")
-			return tag, nil
+		default:
+			s.begin(t)
 		}
-		s.begin(t)
 		return tag, nil
 	case "commit", "rollback":
 		return s.endBlock(ctx, t, r)
 	case "savepoint":
-		if err := s.needBlock("SAVEPOINT"); err != nil {
+		if err := s.needOwnBlock("SAVEPOINT"); err != nil {
 			return "", err
 		}
 		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.states(), s.temporaryState()})
 		return "SAVEPOINT", nil
 	case "release":
-		if err := s.needBlock("RELEASE SAVEPOINT"); err != nil {
+		if err := s.needOwnBlock("RELEASE SAVEPOINT"); err != nil {
 			return "", err
 		}
 		i, err := s.findSavepoint(t.Name)
@@ -124,7 +175,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		}
 		return "RELEASE", err
 	case "rollback to":
-		if err := s.needBlock("ROLLBACK TO SAVEPOINT"); err != nil {
+		if err := s.needOwnBlock("ROLLBACK TO SAVEPOINT"); err != nil {
 			return "", err
 		}
 		i, err := s.findSavepoint(t.Name)
@@ -143,6 +194,11 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 
 func (s *Session) begin(t *ast.Transaction) {
 	s.tx = transaction{block: true, start: time.Now(), temp: s.temporaryState(), readOnly: s.settings.bool("default_transaction_read_only")}
+	s.setModes(t)
+}
+
+// setModes gives the open transaction the modes that BEGIN states.
+func (s *Session) setModes(t *ast.Transaction) {
 	if t.ReadOnly != nil {
 		s.tx.readOnly = *t.ReadOnly
 	}
@@ -163,14 +219,26 @@ func (s *Session) setTransaction(isolation string, readOnly bool) {
 	local("transaction_read_only", on)
 }
 
+// endBlock runs COMMIT and ROLLBACK.
 func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (string, error) {
+	if !s.tx.block || s.tx.implicit {
+		what := strings.ToUpper(t.Op)
+		if t.Chain {
+			return "", sqlerr.New(sqlerr.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", what)
+		}
+		r.warn(sqlerr.NoActiveTransaction, "there is no transaction in progress")
+		if !s.tx.block {
+			return what, nil
+		}
+	}
+	return s.finish(ctx, t, r)
+}
+
+// finish ends the open transaction, whoever opened it, and gives the command tag.
+func (s *Session) finish(ctx context.Context, t *ast.Transaction, r *Result) (string, error) {
 	tag := "COMMIT"
 	if t.Op == "rollback" || s.tx.failed {
 		tag = "ROLLBACK"
-	}
-	if !s.tx.block {
-		r.warn(sqlerr.NoActiveTransaction, "there is no transaction in progress")
-		return tag, nil
 	}
 	var err error
 	if tag == "COMMIT" {
@@ -194,6 +262,15 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 		s.begin(&ast.Transaction{})
 	}
 	return tag, nil
+}
+
+// needOwnBlock refuses what is for the blocks that the client has begun itself; needBlock is content
+// with an implicit one.
+func (s *Session) needOwnBlock(what string) error {
+	if s.tx.implicit {
+		return sqlerr.New(sqlerr.NoActiveTransaction, "%s can only be used in transaction blocks", what)
+	}
+	return s.needBlock(what)
 }
 
 func (s *Session) needBlock(what string) error {

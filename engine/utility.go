@@ -271,7 +271,7 @@ func (s *Session) discard(n *ast.Discard) (string, error) {
 	what := strings.ToUpper(n.What)
 	if what == "ALL" {
 		if s.tx.block {
-			return "", sqlerr.New(sqlerr.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
+			return "", inBlock("DISCARD ALL")
 		}
 		s.closeCursors(false)
 		s.forgetAllPrepared()

@@ -440,3 +440,97 @@ def before_login(ctx):
         except OSError:
             pass
         true(8 < time.time() - t < 12, "dropped after %.1f s" % (time.time() - t))
+
+
+# Several statements in one message, and pipelines as lists of statements with "flush" between them.
+# ns1.several holds the integers that survive. (PostgreSQL computes 1/0 at Bind, and 1/(select 0) when
+# the statement runs.)
+SEVERAL = [
+    "insert into ns1.several values (1); insert into ns1.several values (2)",
+    "insert into ns1.several values (1); insert into ns1.several values (1/0)",
+    "insert into ns1.several values (1); select nothing",
+    "insert into ns1.several values (1); syntax error",
+    "create table ns1.several2 (a int); insert into ns1.several2 values (1); drop table ns1.several; select 1/0",
+    "create table ns1.several2 (a int); insert into ns1.several2 values (1); drop table ns1.several2",
+    "insert into ns1.several values (1); commit; insert into ns1.several values (2); select 1/0",
+    "insert into ns1.several values (1); rollback; insert into ns1.several values (2)",
+    "insert into ns1.several values (1); begin; insert into ns1.several values (2); commit; select 1/0",
+    "insert into ns1.several values (1); begin; select 1/0; commit",
+    "insert into ns1.several values (1); begin read only; insert into ns1.several values (2)",
+    "begin; insert into ns1.several values (1); commit; insert into ns1.several values (2); select 1/0",
+    "begin; insert into ns1.several values (1); begin; insert into ns1.several values (2); rollback",
+    "insert into ns1.several values (1); savepoint s; insert into ns1.several values (2)",
+    "insert into ns1.several values (1); release s",
+    "insert into ns1.several values (1); rollback to s",
+    "insert into ns1.several values (1); commit and chain",
+    "insert into ns1.several values (1); rollback and chain",
+    "begin; insert into ns1.several values (1); commit and chain; insert into ns1.several values (2); rollback",
+    "declare c cursor for select 1; fetch c; insert into ns1.several values (1)",
+    "set local application_name = 'x'; show application_name; select 1",
+    "set application_name = 'y'; select 1/0",
+    "set application_name = 'z'; show application_name",
+    "insert into ns1.several values (1); discard all",
+    "prepare p as insert into ns1.several values ($1); execute p(1); execute p(2); deallocate p; select 1/0",
+    "insert into ns1.several values (1); copy ns1.several to stdout; copy (select 2) to stdout; select 1/0",
+    "insert into ns1.several values (1); update ns1.several set a = 3; delete from ns1.several where a = 4; select a from ns1.several",
+    "insert into ns1.several values (1);;; insert into ns1.several values (2);",
+    "select 1; select 2; select now() = now(), statement_timestamp() >= now()",
+    ["insert into ns1.several values (1)", "insert into ns1.several values (2)"],
+    ["insert into ns1.several values (1)", "insert into ns1.several values (1/(select 0))", "insert into ns1.several values (2)"],
+    ["insert into ns1.several values (1)", "flush", "insert into ns1.several values (1/(select 0))"],
+    ["insert into ns1.several values (1)", "flush", "select a from ns1.several", "flush"],
+    ["insert into ns1.several values (1)", "commit", "insert into ns1.several values (2)", "select 1/(select 0)"],
+    ["insert into ns1.several values (1)", "rollback", "insert into ns1.several values (2)"],
+    ["insert into ns1.several values (1)", "begin", "insert into ns1.several values (2)", "select 1/(select 0)"],
+    ["insert into ns1.several values (1)", "begin", "insert into ns1.several values (2)", "commit", "select 1/(select 0)"],
+    ["insert into ns1.several values (1)", "savepoint s"],
+    ["create table ns1.several2 (a int)", "insert into ns1.several values (1)", "select 1/(select 0)"],
+    ["insert into ns1.several values (1)", ""],
+    ["discard all", "flush"],
+]
+
+
+def told(msgs):
+    """What a client is told: the types of the messages with tags, states, rows, and codes of errors and notices."""
+    out = []
+    for t, b in msgs:
+        if t in "CZ":
+            out.append((t, b.rstrip(b"\0").decode()))
+        elif t in "EN":
+            f = fields(b)
+            out.append((t, f["S"], f["C"]))
+        elif t == "D":
+            out.append((t, rows([(t, b)])))
+        elif t not in "TnS":
+            out.append((t,))
+    return out
+
+
+@check(17, "A", "socket", "several statements in one message, and pipelines, are transactions: messages and rows as PostgreSQL's")
+def several(ctx):
+    def run(server):
+        out = []
+        for case in SEVERAL:
+            with Raw(server, user="postgres", database="lake") as c:
+                equal(error(c.query("create table ns1.several (a int)")), None)
+                if isinstance(case, str):
+                    got = c.query(case)
+                else:
+                    for text in case:
+                        if text == "flush":
+                            c.msg("H")
+                        else:
+                            c.parse(text)
+                            c.bind()
+                            c.execute()
+                    got = c.sync()
+                state = status(got)[0]
+                if state != "I":
+                    c.query("rollback")
+                left = rows(c.query("select a from ns1.several order by 1"))
+                made = rows(c.query("select count(*) from pg_class where relname = 'several2'"))
+                name = rows(c.query("show application_name"))
+                c.query("drop table if exists ns1.several; drop table if exists ns1.several2")
+                out.append((case, told(got), left, made, name))
+        return out
+    both(ctx, run)

@@ -77,6 +77,16 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Peek waits for n bytes and gives them without taking them; fewer at the end of the input.
+func (r *Reader) Peek(n int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.buf) < n && r.err == nil && !r.closed {
+		r.cond.Wait()
+	}
+	return string(r.buf[:min(n, len(r.buf))])
+}
+
 // Close lets fill end; the connection must be closed too, to end its Read.
 func (r *Reader) Close() {
 	r.mu.Lock()

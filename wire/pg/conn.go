@@ -30,6 +30,7 @@ type conn struct {
 	reported map[string]string // ParameterStatus values the client has
 	stmtText string            // the text that error positions count in
 	skip     bool              // after an error in extended query: skip to Sync
+	last     bool              // the statement under way ends its implicit transaction: it has done its work once that is committed
 	over     bool              // the last word has been said
 	leave    func()            // gives back the session's place
 }

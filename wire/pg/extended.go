@@ -228,6 +228,9 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 		return nil
 	}
 	if p.res == nil {
+		if err := c.pipeline(st); err != nil {
+			return err
+		}
 		if cp := st.Copy(); cp != nil && cp.In {
 			return c.copyIn(st, p.args)
 		}
@@ -259,6 +262,30 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 		return nil
 	}
 	return c.sendPortal(p, int64(m.MaxRows))
+}
+
+// pipeline makes st part of its pipeline's transaction: all that comes up to a Sync is done or
+// nothing. What stands alone before its Sync is a transaction by itself, as is what must be one.
+//
+// Whether a Sync comes next is waited for, so that it is not a matter of how the client's bytes
+// arrive: a client that wants an answer says Sync, or Flush. But one may wait for COPY to begin.
+func (c *conn) pipeline(st *engine.Stmt) error {
+	c.last = false
+	if st.Copy() == nil {
+		if !c.r.Pending() {
+			c.w.flush()
+			done, ok := c.Wait(false, false, c.sess.IdleTimeout())
+			if !ok {
+				return errShutdown
+			}
+			defer done()
+		}
+		c.last = c.r.Peek(1) == "S"
+	}
+	if !c.last && !st.Immediate() {
+		c.sess.BeginImplicit()
+	}
+	return nil
 }
 
 // sendPortal sends up to limit rows (0: all) and says whether the portal is suspended or done.

@@ -84,6 +84,100 @@ func TestTransactionEnds(t *testing.T) {
 	}
 }
 
+// All statements of one Query message are one transaction, as are those of a pipeline up to Sync; a
+// BEGIN among them makes a block of what was done before too, a COMMIT or ROLLBACK ends it.
+func TestImplicitTransactions(t *testing.T) {
+	c := dial(t, listen(t, testServer(t, Config{})))
+	sync, flush := &pgproto3.Sync{}, &pgproto3.Flush{}
+	say := func(want string, msgs ...pgproto3.FrontendMessage) {
+		t.Helper()
+		if got := c.do(msgs...); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	// holds asks in a message of its own, and empties the table.
+	holds := func(want string) {
+		t.Helper()
+		c.Send(query("select coalesce(string_agg(a::text, ',' order by a), '') from main.t"))
+		c.Frontend.Flush()
+		got := ""
+		for {
+			m, err := c.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, ok := m.(*pgproto3.DataRow); ok {
+				got = string(r.Values[0])
+			}
+			if _, ok := m.(*pgproto3.ReadyForQuery); ok {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("the table holds %s, want %s", got, want)
+		}
+		c.do(query("truncate main.t"))
+	}
+	say("C(CREATE SCHEMA) C(CREATE TABLE) Z(I)", query("create schema if not exists main; create table main.t (a int)"))
+
+	say("C(INSERT 0 1) E(22012) Z(I)", query("insert into main.t values (1); insert into main.t values (1/0)"))
+	holds("")
+	say("C(INSERT 0 1) C(INSERT 0 1) Z(I)", query("insert into main.t values (1); insert into main.t values (2)"))
+	holds("1,2")
+	say("C(CREATE TABLE) C(DROP TABLE) E(22012) Z(I)", query("create table main.x (a int); drop table main.t; select 1/0"))
+	say("E(42P01) Z(I)", query("select * from main.x"))
+	holds("")
+	say("C(INSERT 0 1) C(COMMIT) C(INSERT 0 1) E(22012) Z(I)", query("insert into main.t values (1); commit; insert into main.t values (2); select 1/0"))
+	holds("1")
+	say("C(INSERT 0 1) C(ROLLBACK) C(INSERT 0 1) Z(I)", query("insert into main.t values (1); rollback; insert into main.t values (2)"))
+	holds("2")
+	say("C(INSERT 0 1) C(BEGIN) C(INSERT 0 1) Z(T)", query("insert into main.t values (1); begin; insert into main.t values (2)"))
+	say("C(ROLLBACK) Z(I)", query("rollback"))
+	holds("")
+	say("C(INSERT 0 1) C(BEGIN) E(22012) Z(E)", query("insert into main.t values (1); begin; select 1/0"))
+	say("C(ROLLBACK) Z(I)", query("commit"))
+	holds("")
+	say("C(INSERT 0 1) E(25P01) Z(I)", query("insert into main.t values (1); savepoint s"))
+	holds("")
+	say("C(INSERT 0 1) E(25P01) Z(I)", query("insert into main.t values (1); commit and chain"))
+	holds("")
+	say("C(SET) E(22012) Z(I)", query("set search_path = main; select 1/0"))
+	say("E(42P01) Z(I)", query("select * from t"))
+	say("C(INSERT 0 1) E(25001) Z(I)", query("insert into main.t values (1); discard all"))
+	holds("")
+
+	insert := func(v string) []pgproto3.FrontendMessage {
+		return []pgproto3.FrontendMessage{parse("", "insert into main.t values ("+v+")"), bind("", ""), execute("", 0)}
+	}
+	all := func(parts ...any) (out []pgproto3.FrontendMessage) {
+		for _, p := range parts {
+			switch p := p.(type) {
+			case []pgproto3.FrontendMessage:
+				out = append(out, p...)
+			case pgproto3.FrontendMessage:
+				out = append(out, p)
+			}
+		}
+		return out
+	}
+	say("1 2 C(INSERT 0 1) 1 2 C(INSERT 0 1) Z(I)", all(insert("1"), insert("2"), sync)...)
+	holds("1,2")
+	say("1 2 C(INSERT 0 1) 1 2 E(22012) Z(I)", all(insert("1"), insert("1/0"), insert("3"), sync)...)
+	holds("")
+	say("1 2 C(INSERT 0 1) 1 2 E(22012) Z(I)", all(insert("1"), flush, insert("1/0"), sync)...)
+	holds("")
+	say("1 2 C(INSERT 0 1) 1 2 C(COMMIT) 1 2 C(INSERT 0 1) 1 2 E(22012) Z(I)",
+		all(insert("1"), parse("", "commit"), bind("", ""), execute("", 0), insert("2"), insert("1/0"), sync)...)
+	holds("1")
+	say("1 2 C(INSERT 0 1) 1 2 C(BEGIN) Z(T)", all(insert("1"), parse("", "begin"), bind("", ""), execute("", 0), sync)...)
+	say("C(ROLLBACK) Z(I)", query("rollback"))
+	holds("")
+	// What takes effect at once stands alone in its pipeline.
+	say("1 2 C(DISCARD ALL) Z(I)", parse("", "discard all"), bind("", ""), execute("", 0), flush, sync)
+	say("1 2 C(INSERT 0 1) 1 2 E(25001) Z(I)", all(insert("1"), parse("", "discard all"), bind("", ""), execute("", 0), flush, sync)...)
+	holds("")
+}
+
 // A message longer than the limit ends the connection with a word, before its bytes are read.
 func TestMessageLimit(t *testing.T) {
 	c := dial(t, listen(t, testServer(t, Config{MaxMessage: 1 << 16})))

@@ -9,6 +9,7 @@ import (
 // up to the first error, one ReadyForQuery at the end.
 func (c *conn) query(text string) {
 	c.stmtText = text
+	c.last = false
 	c.closePortal("")
 	if err := c.queryAll(text); err != nil {
 		c.fail(err)
@@ -29,7 +30,11 @@ func (c *conn) queryAll(text string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range list {
+	for i, p := range list {
+		if len(list) > 1 {
+			c.sess.BeginImplicit()
+			c.last = i == len(list)-1
+		}
 		if err := c.queryOne(p); err != nil {
 			return shifted(err, p.Offset)
 		}
@@ -79,6 +84,11 @@ func (c *conn) queryOne(p engine.Parsed) error {
 func (c *conn) complete(res *engine.Result, rows int64) error {
 	if err := res.Close(); err != nil {
 		return err
+	}
+	if c.last {
+		if err := c.sess.CommitImplicit(c.ctx, res); err != nil {
+			return err
+		}
 	}
 	c.notices(res.Notices())
 	c.w.begin('C')
