@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 )
 
-var errAvro = errors.New("avro data is cut short or malformed")
+var (
+	errAvro     = errors.New("avro data is cut short or malformed")
+	errAvroText = errors.New("a string is not valid UTF-8")
+)
 
 // maxAvroBlock bounds one decompressed block.
 const maxAvroBlock = 1 << 29
@@ -53,7 +57,20 @@ func (r *avroBuf) take(n int64) []byte {
 
 // bytes aliases the block.
 func (r *avroBuf) bytes() []byte { return r.take(r.long()) }
-func (r *avroBuf) str() string   { return string(r.bytes()) }
+
+// str copies a string. One that is not UTF-8 is damaged: as a path it would name another file, or
+// none, and what a delete file says of it would be lost without a word.
+func (r *avroBuf) str() string {
+	b := r.bytes()
+	if !utf8.Valid(b) {
+		if r.err == nil {
+			r.err = errAvroText
+		}
+		r.b = nil
+		return ""
+	}
+	return string(b)
+}
 
 func (r *avroBuf) boolean() bool {
 	p := r.take(1)

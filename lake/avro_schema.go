@@ -136,6 +136,7 @@ func (p *avroParser) complex(m map[string]any, depth int) (*avroNode, error) {
 
 func (p *avroParser) recordFields(n *avroNode, m map[string]any, depth int) error {
 	list, _ := m["fields"].([]any)
+	seen := map[int]string{}
 	for _, e := range list {
 		f, _ := e.(map[string]any)
 		c, err := p.node(f["type"], depth+1)
@@ -143,7 +144,12 @@ func (p *avroParser) recordFields(n *avroNode, m map[string]any, depth int) erro
 			return err
 		}
 		name, _ := f["name"].(string)
-		n.fields = append(n.fields, avroField{name: name, id: avroID(f["field-id"]), node: c})
+		id := avroID(f["field-id"])
+		if other, twice := seen[id]; twice && id >= 0 {
+			return fmt.Errorf("fields %s and %s of the avro schema have one field id, %d", other, name, id)
+		}
+		seen[id] = name
+		n.fields = append(n.fields, avroField{name: name, id: id, node: c})
 	}
 	return nil
 }

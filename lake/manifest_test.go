@@ -92,7 +92,7 @@ func TestManifestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ms, err := parseManifestList(lb)
+		ms, err := parseManifestList(lb, int64(version-1))
 		if err != nil || len(ms) != 1 || !reflect.DeepEqual(ms[0], m) {
 			t.Errorf("v%d: list read\n%+v\nwrote\n%+v, %v", version, ms[0], m, err)
 		}
@@ -150,7 +150,7 @@ func FuzzManifestList(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	f.Fuzz(func(t *testing.T, b []byte) { _, _ = parseManifestList(b) })
+	f.Fuzz(func(t *testing.T, b []byte) { _, _ = parseManifestList(b, 1) })
 }
 
 func FuzzMetadata(f *testing.F) {

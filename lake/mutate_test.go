@@ -40,7 +40,7 @@ func TestChangedBytes(t *testing.T) {
 			b = b[:r.IntN(len(b))]
 		}
 		_, _ = parseManifest(b, &Manifest{}, spec, nil)
-		_, _ = parseManifestList(b)
+		_, _ = parseManifestList(b, 1)
 		if s, err := parseMetadata(b); err == nil {
 			_ = (&Table{state: *s}).NameMapping()
 		}

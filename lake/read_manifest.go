@@ -14,6 +14,7 @@ type manifestReader struct {
 	spec  *PartitionSpec
 	stats map[int]bool // the fields whose statistics are wanted; nil: all
 	v1    bool
+	v2    bool // what format 2 requires must be there
 
 	slab      []DataFile
 	values    []types.Datum // slab of partition tuples
@@ -22,6 +23,7 @@ type manifestReader struct {
 	rowIDs    bool
 	order     []int // partition record field → spec field, -1: none
 	out       []Entry
+	content   int64 // of the file being read; -1: not given
 }
 
 // parseManifest reads a manifest. stats names the fields whose counts and bounds are wanted,
@@ -32,11 +34,38 @@ func parseManifest(b []byte, m *Manifest, spec *PartitionSpec, stats map[int]boo
 		return nil, err
 	}
 	r := &manifestReader{m: m, spec: spec, stats: stats, v1: f.meta["format-version"] == "1" || f.meta["format-version"] == ""}
+	r.v2 = !r.v1 || m.Seq > 0
 	if m.FirstRowID != nil && !m.Deletes {
 		r.rowIDs, r.nextRowID = true, *m.FirstRowID
 	}
 	err = f.rows(func(b *avroBuf) error { return r.entry(b, f.schema) })
+	if err == nil {
+		err = r.checkCounts()
+	}
 	return r.out, err
+}
+
+// checkCounts compares a manifest's entries with what its list says of them: a part of a manifest
+// that is lost is rows that are lost, or that come back.
+func (r *manifestReader) checkCounts() error {
+	var files, rows [3]int64 // by status
+	for i := range r.out {
+		e := &r.out[i]
+		files[e.Status]++
+		rows[e.Status] += e.File.RecordCount
+	}
+	for _, x := range []struct {
+		what       string
+		told, seen int64
+	}{
+		{"existing files", r.m.ExistingFiles, files[Existing]}, {"added files", r.m.AddedFiles, files[Added]}, {"deleted files", r.m.DeletedFiles, files[Deleted]},
+		{"existing rows", r.m.ExistingRows, rows[Existing]}, {"added rows", r.m.AddedRows, rows[Added]}, {"deleted rows", r.m.DeletedRows, rows[Deleted]},
+	} {
+		if x.told >= 0 && x.told != x.seen {
+			return sqlerr.New(sqlerr.DataCorrupted, "the manifest has %d %s, its manifest list says %d", x.seen, x.what, x.told)
+		}
+	}
+	return nil
 }
 
 func (r *manifestReader) newFile() *DataFile {
@@ -60,13 +89,15 @@ func (r *manifestReader) tuple() []types.Datum {
 }
 
 func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
-	e := Entry{Status: Added, SnapshotID: r.m.AddedSnapshotID, File: r.newFile()}
+	e := Entry{Status: noStatus, SnapshotID: r.m.AddedSnapshotID, File: r.newFile()}
 	seq, fileSeq := int64(-1), int64(-1) // not given: sequence numbers are never negative
+	known := false
 	for i := range schema.fields {
 		f := &schema.fields[i]
 		n := b.value(f.node)
 		switch {
 		case f.id == 2 && n.kind == avroRecord:
+			known = true
 			if err := r.dataFile(b, n, e.File); err != nil {
 				return err
 			}
@@ -74,6 +105,9 @@ func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
 			v := b.long()
 			switch f.id {
 			case 0:
+				if v < 0 || v > int64(Deleted) {
+					return fmt.Errorf("entry has unknown status %d", v)
+				}
 				e.Status = EntryStatus(v)
 			case 1:
 				e.SnapshotID = v
@@ -89,12 +123,30 @@ func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
 	if b.err != nil {
 		return b.err
 	}
-	if e.Status > Deleted {
-		return fmt.Errorf("entry has unknown status %d", e.Status)
+	switch {
+	case e.Status == noStatus:
+		return lacks("status", e.File)
+	case !known:
+		return lacks("data_file", e.File)
+	case r.m.Seq > 0 && e.Status != Added && seq < 0:
+		// Only a new file takes its manifest's number: an older one would be younger than the deletes
+		// that apply to it (spec, "Sequence Number Inheritance").
+		return lacks("sequence_number", e.File)
 	}
 	r.inherit(&e, seq, fileSeq)
 	r.out = append(r.out, e)
 	return nil
+}
+
+// noStatus is that of an entry which says none.
+const noStatus = Deleted + 1
+
+// lacks is the error of an entry without a field that the format requires.
+func lacks(field string, f *DataFile) error {
+	if f.Path == "" {
+		return fmt.Errorf("an entry lacks the required field %s", field)
+	}
+	return fmt.Errorf("the entry of %s lacks the required field %s", f.Path, field)
 }
 
 // inherit gives an entry what its manifest says for it (spec, "Sequence Number Inheritance",
@@ -122,13 +174,19 @@ func (r *manifestReader) inherit(e *Entry, seq, fileSeq int64) {
 }
 
 func (r *manifestReader) dataFile(b *avroBuf, n *avroNode, f *DataFile) error {
+	f.RecordCount, f.FileSize = -1, -1 // not given
+	r.content = -1
 	for i := range n.fields {
 		af := &n.fields[i]
 		v := b.value(af.node)
 		switch v.kind {
 		case avroNull:
 		case avroInt, avroLong:
-			f.setNumber(af.id, b.long())
+			if v := b.long(); af.id == 134 {
+				r.content = v
+			} else {
+				f.setNumber(af.id, v)
+			}
 		case avroString:
 			r.text(b, af.id, f)
 		case avroRecord:
@@ -147,20 +205,55 @@ func (r *manifestReader) dataFile(b *avroBuf, n *avroNode, f *DataFile) error {
 		default:
 			b.skip(v, 0)
 		}
+		if b.err != nil {
+			return fmt.Errorf("field %s: %w", af.name, b.err)
+		}
 	}
-	if f.Partition == nil {
-		f.Partition = r.tuple()
+	return r.checkFile(f)
+}
+
+// checkFile sets the file's content and refuses an entry without what the format requires of it
+// (spec, "Manifests", "Delete Formats").
+func (r *manifestReader) checkFile(f *DataFile) error {
+	switch {
+	case f.Path == "":
+		return lacks("file_path", f)
+	case f.Format == "":
+		return lacks("file_format", f)
+	case f.Partition == nil && len(r.spec.Fields) > 0: // an empty tuple says nothing
+		return lacks("partition", f)
+	case f.RecordCount < 0:
+		return lacks("record_count", f)
+	case f.FileSize < 0:
+		return lacks("file_size_in_bytes", f)
+	case r.content < 0 && r.v2:
+		return lacks("content", f)
+	case r.content > int64(EqualityDeletes):
+		return fmt.Errorf("%s has the unknown content %d", f.Path, r.content)
 	}
-	if f.Content == PositionDeletes && f.Format == "puffin" {
+	f.Content = Content(max(r.content, 0))
+	if (f.Content != Data) != r.m.Deletes {
+		return fmt.Errorf("%s has content %d, which its manifest list does not tell of the manifest", f.Path, r.content)
+	}
+	switch {
+	case f.Content == EqualityDeletes && len(f.EqualityIDs) == 0:
+		return lacks("equality_ids", f)
+	case f.Content == PositionDeletes && f.Format == "puffin":
 		f.Content = DeletionVector
+		switch {
+		case f.ReferencedFile == "":
+			return lacks("referenced_data_file", f)
+		case f.ContentOffset <= 0:
+			return lacks("content_offset", f)
+		case f.ContentSize <= 0:
+			return lacks("content_size_in_bytes", f)
+		}
 	}
 	return nil
 }
 
 func (f *DataFile) setNumber(id int, v int64) {
 	switch id {
-	case 134:
-		f.Content = Content(min(max(v, 0), 2))
 	case 103:
 		f.RecordCount = v
 	case 104:
@@ -389,7 +482,8 @@ func readDatum(b *avroBuf, n *avroNode, t types.Type) (types.Datum, bool) {
 	case avroDouble:
 		return types.NewFloat(b.double()), t.Form() == types.FormF64
 	case avroString:
-		return types.NewStr(b.str()), t.Form() == types.FormStr
+		s := b.str()
+		return types.NewStr(s), t.Form() == types.FormStr && b.err == nil
 	case avroFixed, avroBytes:
 		var p []byte
 		if n.kind == avroFixed {

@@ -1,27 +1,72 @@
 package lake
 
-// parseManifestList reads a manifest list (spec, "Manifest Lists").
-func parseManifestList(b []byte) ([]*Manifest, error) {
+import (
+	"fmt"
+	"math/bits"
+)
+
+// What the fields of a manifest list are called, by id from 500 (spec, "Manifest Lists").
+var listFields = [...]string{"manifest_path", "manifest_length", "partition_spec_id", "added_snapshot_id",
+	"added_files_count", "existing_files_count", "deleted_files_count", "partitions", "", "", "", "",
+	"added_rows_count", "existing_rows_count", "deleted_rows_count", "sequence_number", "min_sequence_number",
+	"content", "", "key_metadata", "first_row_id"}
+
+// Fields that a list must have, as bits from id 500: in format 1, and since format 2.
+const (
+	listRequired1 = 1<<0 | 1<<1 | 1<<2 | 1<<3
+	listRequired2 = listRequired1 | 1<<4 | 1<<5 | 1<<6 | 1<<12 | 1<<13 | 1<<14 | 1<<15 | 1<<16 | 1<<17
+)
+
+// parseManifestList reads a manifest list (spec, "Manifest Lists") of a snapshot with the sequence
+// number seq. A field that the format requires is never taken for zero where it is missing: without
+// its content a manifest of deletes would pass for one of data.
+func parseManifestList(b []byte, seq int64) ([]*Manifest, error) {
 	f, err := openAvro(b)
 	if err != nil {
 		return nil, err
 	}
+	required := uint32(listRequired1)
+	if v := f.meta["format-version"]; v != "" && v != "1" || seq > 0 {
+		required = listRequired2
+	}
 	var out []*Manifest
 	err = f.rows(func(r *avroBuf) error {
 		m := &Manifest{AddedFiles: -1, ExistingFiles: -1, DeletedFiles: -1, AddedRows: -1, ExistingRows: -1, DeletedRows: -1}
+		var seen uint32
 		for i := range f.schema.fields {
-			m.readField(r, &f.schema.fields[i])
+			af := &f.schema.fields[i]
+			if m.readField(r, af) && af.id >= 500 && af.id < 500+len(listFields) {
+				seen |= 1 << (af.id - 500)
+			}
+			if r.err != nil {
+				return fmt.Errorf("field %s: %w", af.name, r.err)
+			}
+		}
+		if lost := required &^ seen; lost != 0 {
+			return fmt.Errorf("a manifest lacks the required field %s", listFields[bits.TrailingZeros32(lost)])
 		}
 		out = append(out, m)
-		return nil
+		return m.check()
 	})
 	return out, err
 }
 
-func (m *Manifest) readField(r *avroBuf, f *avroField) {
+// check refuses what no writer can mean.
+func (m *Manifest) check() error {
+	switch {
+	case m.Path == "":
+		return fmt.Errorf("a manifest has no path")
+	case min(m.AddedFiles, m.ExistingFiles, m.DeletedFiles, m.AddedRows, m.ExistingRows, m.DeletedRows) < -1:
+		return fmt.Errorf("manifest %s has a negative count", m.Path)
+	}
+	return nil
+}
+
+// readField reads one field and tells whether it has a value.
+func (m *Manifest) readField(r *avroBuf, f *avroField) bool {
 	n := r.value(f.node)
 	if n.kind == avroNull {
-		return
+		return false
 	}
 	integer := n.kind == avroInt || n.kind == avroLong
 	switch {
@@ -36,8 +81,14 @@ func (m *Manifest) readField(r *avroBuf, f *avroField) {
 	case !integer:
 		r.skip(n, 0)
 	default:
-		m.setNumber(f.id, r.long())
+		v := r.long()
+		if f.id == 517 && r.err == nil && v != 0 && v != 1 {
+			r.err = fmt.Errorf("it is the unknown %d", v)
+		}
+		m.setNumber(f.id, v)
+		return true
 	}
+	return f.id != 500 || n.kind == avroString
 }
 
 func (m *Manifest) setNumber(id int, v int64) {
@@ -72,7 +123,7 @@ func (m *Manifest) setNumber(id int, v int64) {
 }
 
 func readString(r *avroBuf, n *avroNode) string {
-	if n.kind == avroString || n.kind == avroBytes {
+	if n.kind == avroString {
 		return r.str()
 	}
 	r.skip(n, 0)

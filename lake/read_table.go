@@ -142,7 +142,7 @@ func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error)
 		if err != nil {
 			return nil, 0, err
 		}
-		ms, err := parseManifestList(b)
+		ms, err := parseManifestList(b, s.Seq)
 		size := int64(256)
 		for _, m := range ms {
 			size += 320 + int64(len(m.Path)+112*len(m.Partitions))

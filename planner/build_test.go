@@ -218,6 +218,7 @@ func (f *fakeMetadata) Manifests(context.Context, *lake.Snapshot) ([]*lake.Manif
 func (f *fakeMetadata) Entries(_ context.Context, m *lake.Manifest) ([]lake.Entry, error) {
 	return f.entries[m], f.err
 }
+func (f *fakeMetadata) FormatVersion() int { return 3 }
 func (f *fakeMetadata) Spec(id int) *lake.PartitionSpec {
 	for _, s := range f.specs {
 		if s.ID == id {

@@ -16,18 +16,29 @@ const filePathField = 2147483546
 // attachDeletes gives each task the deletes that apply to its file (Iceberg spec, "Scan
 // Planning"):
 //
-//	deletion vector    data seq ≤ delete seq, the referenced file, same spec and partition
+//	deletion vector    data seq ≤ delete seq, the referenced file
 //	position deletes   data seq ≤ delete seq, same spec and partition, the referenced file if
 //	                   one is named, and no deletion vector for the file
 //	equality deletes   data seq < delete seq, same spec and partition; everywhere if the
 //	                   delete's spec is unpartitioned
 //
+// The specification asks for the same spec and partition of a deletion vector too. But DuckDB 1.5.5
+// writes vectors with the table's present spec over files of an older one; the vector names its one
+// file, so that there is nothing to confuse, and without it deleted rows would come back. Spark
+// applies such vectors as well.
+//
 // Manifests of deletes are skipped by partition as manifests of data are: what they could
-// apply to has the same partition, and was skipped too.
+// apply to has the same partition, and was skipped too. With vectors that holds only where all
+// files have one spec.
 func (p *filePruner) attachDeletes(tasks []plan.FileTask, manifests []*lake.Manifest) error {
+	mixed := false
+	for i := range tasks {
+		mixed = mixed || tasks[i].File.SpecID != tasks[0].File.SpecID
+	}
 	var read []*lake.Manifest
 	for _, m := range manifests {
-		if !p.skips(m) || p.unpartitioned(m.SpecID) {
+		foreign := p.table.FormatVersion() >= 3 && (mixed || len(tasks) > 0 && tasks[0].File.SpecID != m.SpecID)
+		if foreign || !p.skips(m) || p.unpartitioned(m.SpecID) {
 			read = append(read, m)
 		}
 	}
@@ -138,7 +149,7 @@ func (x *deleteIndex) of(f *lake.DataFile) []*lake.DataFile {
 	var out []*lake.DataFile
 	vector := false
 	for _, d := range x.vectors[f.Path] {
-		if f.DataSeq <= d.DataSeq && same(d) {
+		if f.DataSeq <= d.DataSeq {
 			out, vector = append(out, d), true
 		}
 	}

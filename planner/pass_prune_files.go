@@ -28,6 +28,7 @@ type tableMetadata interface {
 	Manifests(context.Context, *lake.Snapshot) ([]*lake.Manifest, error)
 	Entries(context.Context, *lake.Manifest) ([]lake.Entry, error)
 	Spec(id int) *lake.PartitionSpec
+	FormatVersion() int
 }
 
 // filePruner works on one scan.

@@ -50,36 +50,27 @@ func ReadBloom(ctx context.Context, f ReaderAt, g *RowGroup, leaf int, b *Budget
 	return &Bloom{blocks: buf[head : int64(head)+size]}, nil
 }
 
+var bloomFilterHeader = describe("BloomFilterHeader", "numBytes", "algorithm", "hash", "compression")
+
 // bloomHeader reads BloomFilterHeader and accepts the one algorithm, hash and compression.
 func bloomHeader(b []byte) (size int64, n int, ok bool) {
 	t := &thrift{b: b}
 	known := 0
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, bloomFilterHeader, func(id int16, f byte) {
 		switch id {
 		case 1:
 			size = t.integer(f)
 		case 2, 3, 4:
-			t.enter(f)
-			for u := int16(0); ; {
-				g := t.next(&u)
-				if g == tStop {
-					break
-				}
-				if u == 1 {
+			t.fields(f, anyStruct, func(kind int16, g byte) {
+				if kind == 1 {
 					known++
 				}
 				t.skip(g)
-			}
-			t.leave()
+			})
 		default:
 			t.skip(f)
 		}
-	}
+	})
 	ok = !t.bad && known == 3 && size > 0 && size%32 == 0 && size <= maxBloom
 	return size, t.p, ok
 }

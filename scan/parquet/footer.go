@@ -3,6 +3,7 @@ package parquet
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"unsafe"
 )
 
@@ -129,12 +130,7 @@ func parseFooter(buf []byte) (*Footer, error) {
 	ft := &Footer{size: int64(len(buf))}
 	encrypted := false
 	var err error
-	t.enter(tStruct)
-	for id := int16(0); err == nil; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, fileMetaData, func(id int16, f byte) {
 		switch id {
 		case 2:
 			err = ft.readSchema(t, f)
@@ -150,19 +146,33 @@ func parseFooter(buf []byte) (*Footer, error) {
 		default:
 			t.skip(f)
 		}
-	}
+		if err != nil {
+			t.fail()
+		}
+	})
 	switch {
 	case err != nil:
 		return nil, err
 	case t.bad:
-		return nil, corrupt("its footer cannot be read")
+		return nil, t.failure("its footer")
 	case encrypted:
 		return nil, unsupported("its columns are encrypted")
-	case ft.Root == nil:
-		return nil, corrupt("no schema")
 	}
 	return ft, ft.check()
 }
+
+// The structs of a footer, as parquet.thrift has them.
+var (
+	fileMetaData = describe("FileMetaData", "version", "schema", "num_rows", "row_groups", "key_value_metadata?",
+		"created_by?", "column_orders?", "encryption_algorithm?", "footer_signing_key_metadata?")
+	rowGroup       = describe("RowGroup", "columns", "total_byte_size", "num_rows", "sorting_columns?", "file_offset?", "total_compressed_size?", "ordinal?")
+	columnChunk    = describe("ColumnChunk", "file_path?", "file_offset", "meta_data", "offset_index_offset?", "offset_index_length?", "column_index_offset?", "column_index_length?", "crypto_metadata?", "encrypted_column_metadata?")
+	columnMetaData = describe("ColumnMetaData", "type", "encodings", "path_in_schema", "codec", "num_values",
+		"total_uncompressed_size", "total_compressed_size", "key_value_metadata?", "data_page_offset", "index_page_offset?",
+		"dictionary_page_offset?", "statistics?", "encoding_stats?", "bloom_filter_offset?", "bloom_filter_length?", "size_statistics?", "geospatial_statistics?")
+	statistics        = describe("Statistics", "max?", "min?", "null_count?", "distinct_count?", "max_value?", "min_value?", "is_max_value_exact?", "is_min_value_exact?", "nan_count?")
+	pageEncodingStats = describe("PageEncodingStats", "page_type", "encoding", "count")
+)
 
 func (ft *Footer) readSchema(t *thrift, typ byte) error {
 	_, n := t.list(typ)
@@ -171,7 +181,7 @@ func (ft *Footer) readSchema(t *thrift, typ byte) error {
 		elems = append(elems, readElement(t))
 	}
 	if t.bad {
-		return corrupt("its schema cannot be read")
+		return t.failure("its schema")
 	}
 	ft.size += int64(len(elems)) * int64(unsafe.Sizeof(element{})+48)
 	var err error
@@ -186,17 +196,13 @@ func (ft *Footer) readGroups(t *thrift, typ byte) error {
 	_, n := t.list(typ)
 	for i := 0; i < n && !t.bad; i++ {
 		g := RowGroup{}
-		t.enter(tStruct)
-		for id := int16(0); ; {
-			f := t.next(&id)
-			if f == tStop {
-				break
-			}
+		t.fields(tStruct, rowGroup, func(id int16, f byte) {
 			switch id {
 			case 1:
 				_, cols := t.list(f)
 				if cols != len(ft.Leaves) {
-					return corrupt("row group %d has %d columns, the schema %d", i, cols, len(ft.Leaves))
+					t.because(fmt.Sprintf("row group %d has %d columns, the schema %d", i, cols, len(ft.Leaves)))
+					return
 				}
 				g.Columns = make([]Chunk, 0, cols)
 				for c := 0; c < cols && !t.bad; c++ {
@@ -208,11 +214,7 @@ func (ft *Footer) readGroups(t *thrift, typ byte) error {
 			default:
 				t.skip(f)
 			}
-		}
-		t.leave()
-		if len(g.Columns) != len(ft.Leaves) && !t.bad {
-			return corrupt("row group %d has no columns", i)
-		}
+		})
 		ft.Groups = append(ft.Groups, g)
 	}
 	return nil
@@ -231,6 +233,9 @@ func (ft *Footer) check() error {
 		rows += g.Rows
 		for c := range g.Columns {
 			ch, n := &g.Columns[c], ft.Leaves[c]
+			if n.MaxRep == 0 && ch.Values != g.Rows {
+				return corrupt("column %q has %d values in row group %d of %d rows", n.Name, ch.Values, i, g.Rows)
+			}
 			if ch.Phys != n.Phys {
 				return corrupt("column %q is %s in the schema and %d in row group %d", n.Name, n.Phys, ch.Phys, i)
 			}
@@ -244,13 +249,12 @@ func (ft *Footer) check() error {
 
 func readChunk(t *thrift) Chunk {
 	c := Chunk{Nulls: -1, Phys: -1}
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, columnChunk, func(id int16, f byte) {
 		switch id {
+		case 1:
+			if len(t.binary(f)) > 0 {
+				t.because("a column lies in another file")
+			}
 		case 3:
 			readColumnMeta(t, f, &c)
 		case 4:
@@ -264,21 +268,13 @@ func readChunk(t *thrift) Chunk {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	return c
 }
 
 func readColumnMeta(t *thrift, typ byte, c *Chunk) {
-	if !t.enter(typ) {
-		return
-	}
 	bloomLen := int64(-1)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, columnMetaData, func(id int16, f byte) {
 		switch id {
 		case 1:
 			c.Phys = Phys(t.i32(f))
@@ -305,22 +301,14 @@ func readColumnMeta(t *thrift, typ byte, c *Chunk) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	if bloomLen > 0 {
 		c.Bloom.N = bloomLen
 	}
 }
 
 func readStatistics(t *thrift, typ byte, c *Chunk) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, statistics, func(id int16, f byte) {
 		switch id {
 		case 1:
 			c.OldMax = t.binary(f)
@@ -337,8 +325,7 @@ func readStatistics(t *thrift, typ byte, c *Chunk) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 }
 
 // readEncodingStats finds out whether all data pages are dictionary-encoded.
@@ -347,12 +334,7 @@ func readEncodingStats(t *thrift, typ byte, c *Chunk) {
 	dict, other := false, false
 	for i := 0; i < n && !t.bad; i++ {
 		var page, enc, count int32
-		t.enter(tStruct)
-		for id := int16(0); ; {
-			f := t.next(&id)
-			if f == tStop {
-				break
-			}
+		t.fields(tStruct, pageEncodingStats, func(id int16, f byte) {
 			switch id {
 			case 1:
 				page = t.i32(f)
@@ -363,8 +345,7 @@ func readEncodingStats(t *thrift, typ byte, c *Chunk) {
 			default:
 				t.skip(f)
 			}
-		}
-		t.leave()
+		})
 		if (page != pageData && page != pageDataV2) || count <= 0 {
 			continue
 		}

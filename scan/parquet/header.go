@@ -23,6 +23,16 @@ const (
 	pageDataV2 = 3
 )
 
+// The structs of a page's header, as parquet.thrift has them.
+var (
+	pageHeaderStruct = describe("PageHeader", "type", "uncompressed_page_size", "compressed_page_size", "crc?",
+		"data_page_header?", "index_page_header?", "dictionary_page_header?", "data_page_header_v2?")
+	dataPageHeader       = describe("DataPageHeader", "num_values", "encoding", "definition_level_encoding", "repetition_level_encoding", "statistics?")
+	dictionaryPageHeader = describe("DictionaryPageHeader", "num_values", "encoding", "is_sorted?")
+	dataPageHeaderV2     = describe("DataPageHeaderV2", "num_values", "num_nulls", "num_rows", "encoding",
+		"definition_levels_byte_length", "repetition_levels_byte_length", "is_compressed?", "statistics?")
+)
+
 // pageHeader is a PageHeader with the one of its variants that matters.
 type pageHeader struct {
 	typ                      int32
@@ -40,13 +50,8 @@ type pageHeader struct {
 // parse reads the header at the start of b and gives its length. short: b may have ended early.
 func (h *pageHeader) parse(b []byte) (n int, ok, short bool) {
 	*h = pageHeader{typ: -1, uncompressed: -1, compressed: -1}
-	t := thrift{b: b}
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t := &thrift{b: b}
+	t.fields(tStruct, pageHeaderStruct, func(id int16, f byte) {
 		switch id {
 		case 1:
 			h.typ = t.i32(f)
@@ -57,16 +62,15 @@ func (h *pageHeader) parse(b []byte) (n int, ok, short bool) {
 		case 4:
 			h.crc, h.hasCRC = uint32(t.integer(f)), true
 		case 5:
-			h.parseData(&t, f)
+			h.parseData(t, f)
 		case 7:
-			h.parseDict(&t, f)
+			h.parseDict(t, f)
 		case 8:
-			h.parseV2(&t, f)
+			h.parseV2(t, f)
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	if t.bad {
 		return 0, false, t.short
 	}
@@ -75,14 +79,7 @@ func (h *pageHeader) parse(b []byte) (n int, ok, short bool) {
 }
 
 func (h *pageHeader) parseData(t *thrift, typ byte) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, dataPageHeader, func(id int16, f byte) {
 		switch id {
 		case 1:
 			h.values = t.i32(f)
@@ -95,20 +92,12 @@ func (h *pageHeader) parseData(t *thrift, typ byte) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	h.variant = h.variant || h.typ == pageData
 }
 
 func (h *pageHeader) parseDict(t *thrift, typ byte) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, dictionaryPageHeader, func(id int16, f byte) {
 		switch id {
 		case 1:
 			h.values = t.i32(f)
@@ -117,20 +106,12 @@ func (h *pageHeader) parseDict(t *thrift, typ byte) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	h.variant = h.variant || h.typ == pageDict
 }
 
 func (h *pageHeader) parseV2(t *thrift, typ byte) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, dataPageHeaderV2, func(id int16, f byte) {
 		switch id {
 		case 1:
 			h.values = t.i32(f)
@@ -149,7 +130,6 @@ func (h *pageHeader) parseV2(t *thrift, typ byte) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	h.variant = h.variant || h.typ == pageDataV2
 }

@@ -110,26 +110,29 @@ func ReadIndexes(ctx context.Context, f ReaderAt, g *RowGroup, leaves []int, pag
 	return offsets, columns, nil
 }
 
+// The structs of a page index, as parquet.thrift has them.
+var (
+	offsetIndex  = describe("OffsetIndex", "page_locations", "unencoded_byte_array_data_bytes?")
+	pageLocation = describe("PageLocation", "offset", "compressed_page_size", "first_row_index")
+	columnIndex  = describe("ColumnIndex", "null_pages", "min_values", "max_values", "boundary_order", "null_counts?",
+		"repetition_level_histograms?", "definition_level_histograms?", "nan_counts?")
+)
+
 func parseOffsetIndex(buf []byte, c *Chunk, rows int64) (*OffsetIndex, error) {
 	x := &OffsetIndex{rows: rows}
 	t := &thrift{b: buf}
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, offsetIndex, func(id int16, f byte) {
 		if id != 1 {
 			t.skip(f)
-			continue
+			return
 		}
 		_, n := t.list(f)
 		for i := 0; i < n && !t.bad; i++ {
 			x.Pages = append(x.Pages, readLocation(t))
 		}
-	}
+	})
 	if t.bad || len(x.Pages) == 0 {
-		return nil, corrupt("an offset index cannot be read")
+		return nil, t.failure("an offset index")
 	}
 	for i, p := range x.Pages {
 		if p.Off < c.Start() || p.Size <= 0 || p.Off > c.End() || p.Size > c.End()-p.Off ||
@@ -142,12 +145,7 @@ func parseOffsetIndex(buf []byte, c *Chunk, rows int64) (*OffsetIndex, error) {
 }
 
 func readLocation(t *thrift) (p PageLocation) {
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, pageLocation, func(id int16, f byte) {
 		switch id {
 		case 1:
 			p.Off = t.integer(f)
@@ -158,20 +156,14 @@ func readLocation(t *thrift) (p PageLocation) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	return p
 }
 
 func parseColumnIndex(buf []byte) (*ColumnIndex, error) {
 	x := &ColumnIndex{}
 	t := &thrift{b: buf}
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, columnIndex, func(id int16, f byte) {
 		switch id {
 		case 1:
 			_, n := t.list(f)
@@ -190,9 +182,9 @@ func parseColumnIndex(buf []byte) (*ColumnIndex, error) {
 		default:
 			t.skip(f)
 		}
-	}
+	})
 	if t.bad {
-		return nil, corrupt("a column index cannot be read")
+		return nil, t.failure("a column index")
 	}
 	return x, nil
 }

@@ -125,20 +125,28 @@ const maxSchemaDepth = 100
 type element struct {
 	node     Node
 	children int
-	phys     bool
+	// Whether the field was there, which only leaves, only all but the root, must have.
+	phys, repetition bool
 }
+
+// The structs of a schema, as parquet.thrift has them.
+var (
+	schemaElement = describe("SchemaElement", "type?", "type_length?", "repetition_type?", "name", "num_children?",
+		"converted_type?", "scale?", "precision?", "field_id?", "logicalType?")
+	logicalType   = describe("LogicalType")
+	decimalType   = describe("DecimalType", "scale", "precision")
+	timeType      = describe("TimeType", "isAdjustedToUTC", "unit")
+	timestampType = describe("TimestampType", "isAdjustedToUTC", "unit")
+	timeUnit      = describe("TimeUnit", "MILLIS?", "MICROS?", "NANOS?")
+	intType       = describe("IntType", "bitWidth", "isSigned")
+)
 
 // readElement reads one SchemaElement.
 func readElement(t *thrift) element {
 	e := element{node: Node{ID: -1, Leaf: -1}}
 	n := &e.node
 	var converted int32 = -1
-	t.enter(tStruct)
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(tStruct, schemaElement, func(id int16, f byte) {
 		switch id {
 		case 1:
 			n.Phys, e.phys = Phys(t.i32(f)), true
@@ -148,7 +156,7 @@ func readElement(t *thrift) element {
 		case 2:
 			n.TypeLen = int(t.i32(f))
 		case 3:
-			n.Repetition = Repetition(t.i32(f))
+			n.Repetition, e.repetition = Repetition(t.i32(f)), true
 			if n.Repetition < Required || n.Repetition > Repeated {
 				t.fail()
 			}
@@ -169,8 +177,7 @@ func readElement(t *thrift) element {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 	if n.Logic == NoLogic {
 		convertLogic(converted, n)
 	}
@@ -179,14 +186,7 @@ func readElement(t *thrift) element {
 
 // readLogic reads the LogicalType union.
 func readLogic(t *thrift, typ byte, n *Node) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, logicalType, func(id int16, f byte) {
 		switch id {
 		case 1:
 			n.Logic = StringLogic
@@ -199,21 +199,21 @@ func readLogic(t *thrift, typ byte, n *Node) {
 		case 5:
 			n.Logic = DecimalLogic
 			readDecimal(t, f, n)
-			continue
+			return
 		case 6:
 			n.Logic = DateLogic
 		case 7:
 			n.Logic = TimeLogic
-			readTime(t, f, n)
-			continue
+			readTime(t, f, timeType, n)
+			return
 		case 8:
 			n.Logic = TimestampLogic
-			readTime(t, f, n)
-			continue
+			readTime(t, f, timestampType, n)
+			return
 		case 10:
 			n.Logic = IntegerLogic
 			readInteger(t, f, n)
-			continue
+			return
 		case 11:
 			n.Logic = NullLogic
 		case 12:
@@ -234,19 +234,11 @@ func readLogic(t *thrift, typ byte, n *Node) {
 			n.Logic = UnknownLogic
 		}
 		t.skip(f)
-	}
-	t.leave()
+	})
 }
 
 func readDecimal(t *thrift, typ byte, n *Node) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, decimalType, func(id int16, f byte) {
 		switch id {
 		case 1:
 			n.Scale = int(t.i32(f))
@@ -255,30 +247,17 @@ func readDecimal(t *thrift, typ byte, n *Node) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 }
 
-func readTime(t *thrift, typ byte, n *Node) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+func readTime(t *thrift, typ byte, s *structure, n *Node) {
+	t.fields(typ, s, func(id int16, f byte) {
 		if id != 2 {
 			t.skip(f)
-			continue
+			return
 		}
-		t.enter(f)
-		for u := int16(0); ; {
-			g := t.next(&u)
-			if g == tStop {
-				break
-			}
-			switch u {
+		t.fields(f, timeUnit, func(id int16, f byte) {
+			switch id {
 			case 1:
 				n.Unit = Millis
 			case 2:
@@ -286,22 +265,16 @@ func readTime(t *thrift, typ byte, n *Node) {
 			case 3:
 				n.Unit = Nanos
 			}
-			t.skip(g)
+			t.skip(f)
+		})
+		if n.Unit == 0 {
+			t.because("its " + s.name + " has no unit that is known")
 		}
-		t.leave()
-	}
-	t.leave()
+	})
 }
 
 func readInteger(t *thrift, typ byte, n *Node) {
-	if !t.enter(typ) {
-		return
-	}
-	for id := int16(0); ; {
-		f := t.next(&id)
-		if f == tStop {
-			break
-		}
+	t.fields(typ, intType, func(id int16, f byte) {
 		switch id {
 		case 1:
 			n.Bits = int(t.integer(f))
@@ -310,8 +283,7 @@ func readInteger(t *thrift, typ byte, n *Node) {
 		default:
 			t.skip(f)
 		}
-	}
-	t.leave()
+	})
 }
 
 // convertLogic reads a ConvertedType, which older writers have instead of a LogicalType.
@@ -369,6 +341,9 @@ func tree(elems []element) (root *Node, leaves []*Node, err error) {
 		next++
 		n := &e.node
 		if parent != nil {
+			if !e.repetition {
+				return nil, corrupt("schema element %q lacks repetition_type", n.Name)
+			}
 			n.MaxDef, n.MaxRep = parent.MaxDef, parent.MaxRep
 			if n.Repetition != Required {
 				n.MaxDef++

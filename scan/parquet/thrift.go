@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
+	"strings"
 )
 
 // Types of the Thrift compact protocol.
@@ -32,7 +33,81 @@ type thrift struct {
 	p     int
 	depth int
 	bad   bool
-	short bool // bad because b ended: more bytes may help
+	short bool   // bad because b ended: more bytes may help
+	why   string // bad, more exactly; "": nothing more is known
+}
+
+// structure is what parquet.thrift says of a struct: its fields in the order of their ids, which
+// begin at 1. A name that ends in "?" is an optional field's, "" is of one that is not there.
+type structure struct {
+	name     string
+	fields   []string
+	required uint64 // by id
+}
+
+func describe(name string, fields ...string) *structure {
+	s := &structure{name: name, fields: fields}
+	for i, f := range fields {
+		if f != "" && !strings.HasSuffix(f, "?") {
+			s.required |= 1 << (i + 1)
+		}
+	}
+	return s
+}
+
+// fields reads the struct s that a field of type typ holds: read is called for each of its fields
+// and takes its value. The reader turns bad where a field that the format requires is missing, so
+// that none is taken for zero, and where one comes twice.
+func (t *thrift) fields(typ byte, s *structure, read func(id int16, typ byte)) {
+	if !t.enter(typ) {
+		return
+	}
+	var seen uint64
+	for id := int16(0); ; {
+		f := t.next(&id)
+		if f == tStop {
+			break
+		}
+		if id > 0 && id < 64 {
+			if seen&(1<<id) != 0 {
+				t.because("its " + s.name + " has field " + s.field(int(id)) + " twice")
+			}
+			seen |= 1 << id
+		}
+		read(id, f)
+	}
+	t.leave()
+	if lost := s.required &^ seen; lost != 0 && !t.bad {
+		for id := 1; ; id++ {
+			if lost&(1<<id) != 0 {
+				t.because("its " + s.name + " lacks " + s.field(id))
+				return
+			}
+		}
+	}
+}
+
+func (s *structure) field(id int) string {
+	if id > 0 && id <= len(s.fields) && s.fields[id-1] != "" {
+		return strings.TrimSuffix(s.fields[id-1], "?")
+	}
+	return "of an unknown id"
+}
+
+// because turns the reader bad and says why.
+func (t *thrift) because(why string) {
+	if !t.bad {
+		t.why = why
+	}
+	t.bad = true
+}
+
+// failure is the error of a reader that has turned bad, while it read what.
+func (t *thrift) failure(what string) error {
+	if t.why != "" {
+		return corrupt("%s", t.why)
+	}
+	return corrupt("%s cannot be read", what)
 }
 
 func (t *thrift) fail() { t.bad = true }
@@ -163,6 +238,9 @@ func (t *thrift) enter(typ byte) bool {
 
 func (t *thrift) leave() { t.depth-- }
 
+// anyStruct is one of which nothing is asked.
+var anyStruct = describe("struct")
+
 // skip passes over a field's value.
 func (t *thrift) skip(typ byte) {
 	switch typ {
@@ -195,15 +273,7 @@ func (t *thrift) skip(typ byte) {
 			t.skipElems(kv&15, 1)
 		}
 	case tStruct:
-		t.enter(typ)
-		for id := int16(0); ; {
-			f := t.next(&id)
-			if f == tStop {
-				break
-			}
-			t.skip(f)
-		}
-		t.leave()
+		t.fields(typ, anyStruct, func(_ int16, f byte) { t.skip(f) })
 	default:
 		t.fail()
 	}
