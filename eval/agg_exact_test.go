@@ -5,16 +5,15 @@ import (
 	"math/big"
 	"math/rand"
 	"testing"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
 // Sums of the largest integers there are stay exact, in one state and merged from two.
 func TestExactSumOfHugeIntegers(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	const groups = 7
 	want := make([]*big.Int, groups)

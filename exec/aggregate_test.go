@@ -5,9 +5,9 @@ import (
 	"math/rand"
 	"sort"
 	"testing"
-	"time"
 
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -74,8 +74,7 @@ func distinctOf(ds []types.Datum, t types.Type) (out []types.Datum) {
 // TestAggregates groups random rows by keys of every table path, with grouping sets, DISTINCT,
 // FILTER and ordered aggregates, against plain loops.
 func TestAggregates(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	shapes := [][]types.Type{nil, {int4}, {text}, {int4, text}, {boolean, text}, {types.DecimalType(10, 2)}, {numeric, float8}}
 	for _, keys := range shapes {
@@ -192,8 +191,7 @@ func naiveAggregates(rel *relation, g [][]types.Datum, keys []types.Type, set []
 
 // TestSetOperations compares UNION, INTERSECT and EXCEPT, ALL and not, with counting.
 func TestSetOperations(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	for _, size := range [][2]int{{60, 3}, {1500, 40}, {0, 2}} {
 		l := randomRelation(rnd, "l", size[0], size[1], int4, text)

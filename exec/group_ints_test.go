@@ -4,16 +4,15 @@ import (
 	"math"
 	"math/rand"
 	"testing"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
 // The table numbers keys as a Go map does, whatever their shape and the order they come in.
 func TestIntTableAgainstMap(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	shapes := map[string]func(i int) int64{
 		"ascending":     func(i int) int64 { return int64(i) },

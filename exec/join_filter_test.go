@@ -4,8 +4,8 @@ import (
 	"math/rand"
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
@@ -96,8 +96,7 @@ func TestAnalyze(t *testing.T) {
 
 // TestKeysWithin: no key between bounds is missed, and those that are exact find none where none is.
 func TestKeysWithin(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	for range 300 {
 		spread := int64(1) << rnd.Intn(40)

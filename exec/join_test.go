@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand"
 	"testing"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -92,9 +92,8 @@ var joinKinds = map[string]plan.JoinKind{"inner": plan.InnerJoin, "left": plan.L
 // TestJoins runs every kind of join over random relations with NULLs and duplicates, by every
 // method, against the definition.
 func TestJoins(t *testing.T) {
-	seed := time.Now().UnixNano()
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
-	t.Logf("seed %d", seed)
 	dec := types.DecimalType(10, 2)
 	wide := types.FixedNumeric(30, 4)
 	shapes := []struct {

@@ -5,8 +5,8 @@ import (
 	"math/rand"
 	"sort"
 	"testing"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -38,8 +38,7 @@ func keyLess(a, b []types.Datum, keys []plan.SortKey, at []int) int {
 
 // TestSort orders random rows by random keys, whole and top-N, against sort.SliceStable.
 func TestSort(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	ts := []types.Type{int4, text, float8, numeric, types.DecimalType(12, 2), int8}
 	for round := range 60 {

@@ -5,8 +5,8 @@ import (
 	"math/rand"
 	"sort"
 	"testing"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -91,8 +91,7 @@ func naiveFrame(part [][]types.Datum, i int, f plan.Frame, key int, desc bool) [
 
 // TestWindowFrames computes aggregates over random frames of every mode against the definition.
 func TestWindowFrames(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	for round := range 150 {
 		rel := randomRelation(rnd, "c", rnd.Intn(300), 1+rnd.Intn(60), int4, int4, int4, int8)
@@ -193,8 +192,7 @@ func TestWindowLongFrames(t *testing.T) {
 // pieces short) against their definitions, with one partition and with several; in half of the
 // rounds beside calls that want the whole partition, whose rows are put by in the tiny modes.
 func TestWindowPieces(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rnd := rand.New(rand.NewSource(seed))
 	for round := range 60 {
 		rel := randomRelation(rnd, "c", rnd.Intn(400), 1+rnd.Intn(80), int4, int4, text, int8)

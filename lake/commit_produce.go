@@ -398,7 +398,8 @@ func (p *producer) mergeBin(ctx context.Context, bin []*Manifest, merged map[str
 
 // publish writes the manifest list and adds the snapshot to the metadata.
 func (p *producer) publish(ctx context.Context) error {
-	s := &snapshotJSON{ID: p.id, Seq: p.seq, TimestampMs: p.edit.now.UnixMilli()}
+	now := p.edit.now.UnixMilli()
+	s := &snapshotJSON{ID: &p.id, Seq: p.seq, TimestampMs: &now}
 	if p.parent != nil {
 		s.ParentID = &p.parent.ID
 	}

@@ -19,10 +19,28 @@ type FS interface {
 	List(ctx context.Context, prefix string, yield func(path string, size int64) error) error
 }
 
+// Identified is an FS that tells what lies at a path without opening it.
+type Identified interface {
+	// Identity is as File's; "" where nothing is there. Of an object store it is the store and the
+	// location: objects that the table format knows are never replaced.
+	Identity(ctx context.Context, path string) string
+}
+
+// identity names what lies at loc in a store, for the key of a cache.
+func identity(ctx context.Context, store FS, loc string) string {
+	if s, ok := store.(Identified); ok {
+		return s.Identity(ctx, loc)
+	}
+	return loc
+}
+
 // File is an open object. ReadAt fills p whole or fails: a short read is an error (R4).
 type File interface {
 	ReadAt(ctx context.Context, p []byte, off int64) error
 	Size() int64
+	// Identity names what was opened, for caches: as far as the store can tell, no other object at
+	// the same path, before or after, has the same.
+	Identity() string
 	Close() error
 }
 

@@ -16,6 +16,15 @@ func (g *guardFS) Open(ctx context.Context, path string, size int64) (File, erro
 	return g.inner.Open(ctx, path, size)
 }
 
+// Identity implements Identified. What may not be read has none, so that no cache gives it out.
+func (g *guardFS) Identity(ctx context.Context, path string) string {
+	path = Canonical(path)
+	if allowed(path, g.prefixes) != nil {
+		return ""
+	}
+	return identity(ctx, g.inner, path)
+}
+
 func (g *guardFS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	path = Canonical(path)
 	if err := allowed(path, g.prefixes); err != nil {

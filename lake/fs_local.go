@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -38,16 +39,17 @@ func (LocalFS) Open(ctx context.Context, path string, size int64) (File, error) 
 		f.Close()
 		return nil, err
 	}
-	return &localFile{f: f, size: st.Size()}, nil
+	return &localFile{f: f, info: st}, nil
 }
 
 type localFile struct {
 	f    *os.File
-	size int64
+	info fs.FileInfo
 }
 
-func (l *localFile) Size() int64  { return l.size }
-func (l *localFile) Close() error { return l.f.Close() }
+func (l *localFile) Size() int64      { return l.info.Size() }
+func (l *localFile) Identity() string { return identityOf(l.f.Name(), l.info) }
+func (l *localFile) Close() error     { return l.f.Close() }
 
 func (l *localFile) ReadAt(ctx context.Context, p []byte, off int64) error {
 	const piece = 8 << 20 // so that a cancelled query does not wait for a whole row group
@@ -74,13 +76,28 @@ func (LocalFS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	return os.ReadFile(Canonical(path))
 }
 
-// Stamp changes when the file at path is another one.
-func (LocalFS) Stamp(path string) string {
-	st, err := os.Stat(Canonical(path))
+// Identity implements Identified.
+func (LocalFS) Identity(_ context.Context, path string) string {
+	path = Canonical(path)
+	st, err := os.Stat(path)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%d@%d", st.Size(), st.ModTime().UnixNano())
+	return identityOf(path, st)
+}
+
+// identityOf tells local files of one name apart: a table's folder may be deleted and made anew, or
+// another copy moved to its place.
+func identityOf(path string, st fs.FileInfo) string {
+	b := append([]byte(path), '#')
+	b = strconv.AppendInt(b, st.Size(), 36)
+	b = append(b, '@')
+	b = strconv.AppendInt(b, st.ModTime().UnixNano(), 36)
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		b = append(b, '.')
+		b = strconv.AppendUint(b, sys.Ino, 36)
+	}
+	return string(b)
 }
 
 func (l LocalFS) Create(ctx context.Context, path string, data []byte) error {

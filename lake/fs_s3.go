@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,7 +23,10 @@ import (
 
 // s3FS is an S3-compatible object store. One client is shared by all calls; each call has its
 // own context. Objects are created with If-None-Match, so that none is ever replaced (S2).
-type s3FS struct{ client *s3.Client }
+type s3FS struct {
+	client *s3.Client
+	name   string // of the store, which two endpoints with one bucket do not share
+}
 
 // newS3 reads the properties as PyIceberg spells them: s3.endpoint, s3.region,
 // s3.access-key-id, s3.secret-access-key, s3.session-token, s3.force-virtual-addressing; also
@@ -53,7 +57,7 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
-	return &s3FS{client}, nil
+	return &s3FS{client: client, name: props["s3.endpoint"]}, nil
 }
 
 func bucketKey(path string) (bucket, key string, err error) {
@@ -105,6 +109,12 @@ type s3File struct {
 
 func (f *s3File) Size() int64  { return f.size }
 func (f *s3File) Close() error { return nil }
+func (f *s3File) Identity() string {
+	return f.s.name + " s3://" + f.bucket + "/" + f.key + "#" + strconv.FormatInt(f.size, 36)
+}
+
+// Identity implements Identified.
+func (s *s3FS) Identity(_ context.Context, path string) string { return s.name + " " + Canonical(path) }
 
 func (f *s3File) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if len(p) == 0 {

@@ -47,6 +47,15 @@ func (s *Store) Open(ctx context.Context, path string, size int64) (File, error)
 	return f.Open(ctx, path, size)
 }
 
+// Identity implements Identified.
+func (s *Store) Identity(ctx context.Context, path string) string {
+	f, err := s.at(ctx, path)
+	if err != nil {
+		return path
+	}
+	return identity(ctx, f, path)
+}
+
 func (s *Store) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	f, err := s.at(ctx, path)
 	if err != nil {

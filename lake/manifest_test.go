@@ -88,7 +88,7 @@ func TestManifestRoundTrip(t *testing.T) {
 		if version < 2 {
 			m.MinSeq = 0
 		}
-		lb, err := encodeManifestList(version, &snapshotJSON{ID: 1}, []*Manifest{m})
+		lb, err := encodeManifestList(version, &snapshotJSON{ID: &one}, []*Manifest{m})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func FuzzManifest(f *testing.F) {
 }
 
 func FuzzManifestList(f *testing.F) {
-	b, err := encodeManifestList(3, &snapshotJSON{ID: 1}, []*Manifest{{Path: "a", Partitions: []FieldSummary{{Lower: []byte{1}}}}})
+	b, err := encodeManifestList(3, &snapshotJSON{ID: &one}, []*Manifest{{Path: "a", Partitions: []FieldSummary{{Lower: []byte{1}}}}})
 	if err != nil {
 		f.Fatal(err)
 	}

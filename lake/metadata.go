@@ -27,10 +27,15 @@ type state struct {
 	raw             []byte // the document itself: a commit edits it and keeps what it does not know
 }
 
+// FirstReservedID is the first of the field ids that no table's own column has (spec, "Reserved Field
+// IDs").
+const FirstReservedID = 2147483447
+
 func (t *Table) UUID() string                    { return t.uuid }
 func (t *Table) FormatVersion() int              { return t.formatVersion }
 func (t *Table) Location() string                { return t.location }
 func (t *Table) LastUpdated() time.Time          { return t.lastUpdated }
+func (t *Table) LastColumnID() int               { return t.lastColumnID } // of any schema, ever
 func (t *Table) Schemas() []*Schema              { return t.schemas }
 func (t *Table) Specs() []*PartitionSpec         { return t.specs }
 func (t *Table) SortOrders() []*SortOrder        { return t.sortOrders }

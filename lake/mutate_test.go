@@ -4,18 +4,17 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"path/filepath"
+
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 // Files with some bytes changed give values or errors, never a panic, and take no undue
 // memory. The golden files are the seeds; a failing seed is printed.
 func TestChangedBytes(t *testing.T) {
 	dir := goldenDir(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	var files [][]byte
 	for _, pattern := range []string{"*/metadata/*-m0.avro", "*/metadata/snap-*.avro", "*/metadata/v*.metadata.json", "iceberg/*/metadata/*.avro"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -21,17 +23,17 @@ const maxFormatVersion = 3
 // maxMetadata bounds a decompressed metadata file.
 const maxMetadata = 1 << 30
 
-// The JSON documents below follow the spec's appendix C. They ask for little: a foreign table
-// must open even where its writer left optional things out.
+// The JSON documents below follow the spec's appendix C. A foreign table must open even where its
+// writer left optional things out; what the format requires is never guessed (metadataJSON.check).
 
 type metadataJSON struct {
 	FormatVersion   int             `json:"format-version"`
 	UUID            string          `json:"table-uuid"`
 	Location        string          `json:"location"`
-	LastUpdatedMs   int64           `json:"last-updated-ms"`
-	LastSeq         int64           `json:"last-sequence-number"`
-	LastColumnID    int             `json:"last-column-id"`
-	NextRowID       int64           `json:"next-row-id"`
+	LastUpdatedMs   *int64          `json:"last-updated-ms"`
+	LastSeq         *int64          `json:"last-sequence-number"`
+	LastColumnID    *int            `json:"last-column-id"`
+	NextRowID       *int64          `json:"next-row-id"`
 	Schema          *schemaJSON     `json:"schema"` // v1
 	Schemas         []*schemaJSON   `json:"schemas"`
 	CurrentSchemaID *int            `json:"current-schema-id"`
@@ -82,10 +84,10 @@ type sortFieldJSON struct {
 }
 
 type snapshotJSON struct {
-	ID           int64        `json:"snapshot-id"`
+	ID           *int64       `json:"snapshot-id"`
 	ParentID     *int64       `json:"parent-snapshot-id,omitempty"`
 	Seq          int64        `json:"sequence-number,omitempty"`
-	TimestampMs  int64        `json:"timestamp-ms"`
+	TimestampMs  *int64       `json:"timestamp-ms"`
 	ManifestList string       `json:"manifest-list,omitempty"`
 	Manifests    []string     `json:"manifests,omitempty"`
 	Summary      looseStrings `json:"summary,omitempty"`
@@ -145,6 +147,10 @@ func parseMetadata(b []byte) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !utf8.Valid(b) {
+		// The decoder would put other characters in the place of damaged ones, in a path or a name.
+		return nil, fmt.Errorf("table metadata is not valid UTF-8")
+	}
 	var m metadataJSON
 	if err := json.Unmarshal(b, &m); err != nil {
 		return nil, err
@@ -156,11 +162,19 @@ func parseMetadata(b []byte) (*state, error) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
 			"table format version %d is newer than %d, the newest that is supported", m.FormatVersion, maxFormatVersion)
 	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
 	s := &state{
 		uuid: m.UUID, formatVersion: m.FormatVersion, location: m.Location,
-		lastUpdated: time.UnixMilli(m.LastUpdatedMs).UTC(), lastSeq: m.LastSeq,
-		lastColumnID: m.LastColumnID, nextRowID: m.NextRowID,
+		lastUpdated: time.UnixMilli(*m.LastUpdatedMs).UTC(), lastColumnID: *m.LastColumnID,
 		properties: m.Properties, raw: b,
+	}
+	if m.LastSeq != nil {
+		s.lastSeq = *m.LastSeq
+	}
+	if m.NextRowID != nil {
+		s.nextRowID = *m.NextRowID
 	}
 	if s.properties == nil {
 		s.properties = map[string]string{}
@@ -168,10 +182,41 @@ func parseMetadata(b []byte) (*state, error) {
 	if err := s.readSchemas(&m); err != nil {
 		return nil, err
 	}
-	s.readSpecs(&m)
+	if err := s.readSpecs(&m); err != nil {
+		return nil, err
+	}
 	s.readSortOrders(&m)
-	s.readSnapshots(&m)
-	return s, nil
+	return s, s.readSnapshots(&m)
+}
+
+// check refuses a document without what its format version requires (spec, "Table Metadata Fields"):
+// a missing last-sequence-number, taken for zero, would make the next delete older than the rows that
+// it deletes.
+func (m *metadataJSON) check() error {
+	for _, f := range []struct {
+		name  string
+		since int
+		there bool
+	}{
+		{"location", 1, m.Location != ""},
+		{"last-updated-ms", 1, m.LastUpdatedMs != nil},
+		{"last-column-id", 1, m.LastColumnID != nil},
+		{"table-uuid", 2, m.UUID != ""},
+		{"last-sequence-number", 2, m.LastSeq != nil},
+		{"schemas", 2, m.Schemas != nil},
+		{"current-schema-id", 2, m.CurrentSchemaID != nil},
+		{"partition-specs", 2, m.PartitionSpecs != nil},
+		{"default-spec-id", 2, m.DefaultSpecID != nil},
+		{"last-partition-id", 2, m.LastPartitionID != nil},
+		{"sort-orders", 2, m.SortOrders != nil},
+		{"default-sort-order-id", 2, m.DefaultSortID != nil},
+		{"next-row-id", 3, m.NextRowID != nil},
+	} {
+		if m.FormatVersion >= f.since && !f.there {
+			return fmt.Errorf("table metadata of format version %d lacks the required field %s", m.FormatVersion, f.name)
+		}
+	}
+	return nil
 }
 
 func (s *state) readSchemas(m *metadataJSON) error {
@@ -190,6 +235,11 @@ func (s *state) readSchemas(m *metadataJSON) error {
 		if err != nil {
 			return err
 		}
+		for _, other := range s.schemas {
+			if other.ID == sch.ID {
+				return fmt.Errorf("two schemas have one id, %d", sch.ID)
+			}
+		}
 		s.schemas = append(s.schemas, sch)
 		s.lastColumnID = max(s.lastColumnID, sch.maxID())
 	}
@@ -207,13 +257,18 @@ func (s *state) readSchemas(m *metadataJSON) error {
 	return fmt.Errorf("metadata has no schema with the current id %d", s.currentSchemaID)
 }
 
-func (s *state) readSpecs(m *metadataJSON) {
+func (s *state) readSpecs(m *metadataJSON) error {
 	list := m.PartitionSpecs
 	if len(list) == 0 {
 		list = []specJSON{{SpecID: 0, Fields: m.PartitionSpec}}
 	}
 	s.lastPartitionID = 999
 	for _, j := range list {
+		for _, other := range s.specs {
+			if other.ID == j.SpecID {
+				return fmt.Errorf("two partition specs have one id, %d", j.SpecID)
+			}
+		}
 		spec := &PartitionSpec{ID: j.SpecID}
 		for i, f := range j.Fields {
 			pf := PartitionField{FieldID: 1000 + i, SourceIDs: f.SourceIDs, Name: f.Name, Transform: ParseTransform(f.Transform)}
@@ -229,13 +284,17 @@ func (s *state) readSpecs(m *metadataJSON) {
 		}
 		s.specs = append(s.specs, spec)
 	}
-	s.defaultSpecID = s.specs[0].ID
+	s.defaultSpecID = s.specs[0].ID // there is one: an empty list was replaced
 	if m.DefaultSpecID != nil {
 		s.defaultSpecID = *m.DefaultSpecID
 	}
 	if m.LastPartitionID != nil {
 		s.lastPartitionID = max(s.lastPartitionID, *m.LastPartitionID)
 	}
+	if len(s.specs) > 0 && !slices.ContainsFunc(s.specs, func(p *PartitionSpec) bool { return p.ID == s.defaultSpecID }) {
+		return fmt.Errorf("metadata has no partition spec with the default id %d", s.defaultSpecID)
+	}
+	return nil
 }
 
 // typePartitionField fills in the result type. The source column is looked up in the current
@@ -285,9 +344,20 @@ func (s *state) readSortOrders(m *metadataJSON) {
 	}
 }
 
-func (s *state) readSnapshots(m *metadataJSON) {
+func (s *state) readSnapshots(m *metadataJSON) error {
+	ids := map[int64]bool{}
 	for i := range m.Snapshots {
-		s.snapshots = append(s.snapshots, m.Snapshots[i].snapshot())
+		j := &m.Snapshots[i]
+		switch {
+		case j.ID == nil:
+			return fmt.Errorf("a snapshot lacks the required field snapshot-id")
+		case j.TimestampMs == nil:
+			return fmt.Errorf("snapshot %d lacks the required field timestamp-ms", *j.ID)
+		case ids[*j.ID]:
+			return fmt.Errorf("two snapshots have one id, %d", *j.ID)
+		}
+		ids[*j.ID] = true
+		s.snapshots = append(s.snapshots, j.snapshot())
 	}
 	// Some writers put -1 for "none" (spec, appendix C).
 	if m.CurrentSnapshot != nil && *m.CurrentSnapshot != -1 {
@@ -304,16 +374,29 @@ func (s *state) readSnapshots(m *metadataJSON) {
 		// A ref of a kind that we do not know is read like a tag: it names a snapshot.
 		s.refs = append(s.refs, Ref{Name: name, SnapshotID: r.SnapshotID, Branch: strings.EqualFold(r.Type, "branch"),
 			MinSnapshotsToKeep: r.MinSnapshotsToKeep, MaxSnapshotAgeMs: r.MaxSnapshotAgeMs, MaxRefAgeMs: r.MaxRefAgeMs})
-		main = main || name == "main"
+		if name != "main" {
+			continue
+		}
+		main = true
+		switch {
+		case s.currentSnapshot == nil:
+			s.currentSnapshot = &r.SnapshotID
+		case *s.currentSnapshot != r.SnapshotID:
+			return fmt.Errorf("the current snapshot is %d, the branch main is at %d", *s.currentSnapshot, r.SnapshotID)
+		}
+	}
+	if s.currentSnapshot != nil && !ids[*s.currentSnapshot] {
+		return fmt.Errorf("metadata has no snapshot with the current id %d", *s.currentSnapshot)
 	}
 	if !main && s.currentSnapshot != nil {
 		s.refs = append(s.refs, Ref{Name: "main", SnapshotID: *s.currentSnapshot, Branch: true})
 	}
 	sort.Slice(s.refs, func(i, j int) bool { return s.refs[i].Name < s.refs[j].Name })
+	return nil
 }
 
 func (j *snapshotJSON) snapshot() *Snapshot {
-	return &Snapshot{ID: j.ID, ParentID: j.ParentID, Seq: j.Seq, Time: time.UnixMilli(j.TimestampMs).UTC(),
+	return &Snapshot{ID: *j.ID, ParentID: j.ParentID, Seq: j.Seq, Time: time.UnixMilli(*j.TimestampMs).UTC(),
 		ManifestList: j.ManifestList, Manifests: j.Manifests, SchemaID: j.SchemaID,
 		Operation: j.Summary["operation"], Summary: j.Summary, FirstRowID: j.FirstRowID, AddedRows: j.AddedRows}
 }

@@ -20,7 +20,7 @@ type schemaJSON struct {
 }
 
 type fieldJSON struct {
-	ID             int             `json:"id"`
+	ID             *int            `json:"id"`
 	Name           string          `json:"name"`
 	Required       bool            `json:"required"`
 	Type           json.RawMessage `json:"type"`
@@ -32,12 +32,12 @@ type fieldJSON struct {
 type typeJSON struct {
 	Type            string          `json:"type"`
 	Fields          []fieldJSON     `json:"fields,omitempty"`
-	ElementID       int             `json:"element-id"`
+	ElementID       *int            `json:"element-id"`
 	Element         json.RawMessage `json:"element"`
 	ElementRequired bool            `json:"element-required"`
-	KeyID           int             `json:"key-id"`
+	KeyID           *int            `json:"key-id"`
 	Key             json.RawMessage `json:"key"`
-	ValueID         int             `json:"value-id"`
+	ValueID         *int            `json:"value-id"`
 	Value           json.RawMessage `json:"value"`
 	ValueRequired   bool            `json:"value-required"`
 }
@@ -58,11 +58,35 @@ func (j *schemaJSON) schema() (*Schema, error) {
 		}
 		s.Fields = append(s.Fields, f)
 	}
-	return s, nil
+	return s, unique(s.Fields, map[int]string{})
+}
+
+// unique refuses a schema in which two fields have one id, at any depth, or one struct two of a name:
+// which column of a file is meant would be a guess.
+func unique(fields []Field, ids map[int]string) error {
+	names := make(map[string]bool, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		if other, twice := ids[f.ID]; twice {
+			return fmt.Errorf("columns %s and %s have one field id, %d", other, f.Name, f.ID)
+		}
+		ids[f.ID] = f.Name
+		if names[f.Name] {
+			return fmt.Errorf("two columns are called %s", f.Name)
+		}
+		names[f.Name] = true
+		if err := unique(f.Children, ids); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (j *fieldJSON) field(depth int) (Field, error) {
-	f := Field{ID: j.ID, Name: j.Name, Required: j.Required, Doc: j.Doc}
+	if j.ID == nil || j.Name == "" {
+		return Field{}, fmt.Errorf("column %q lacks the required field id or name", j.Name)
+	}
+	f := Field{ID: *j.ID, Name: j.Name, Required: j.Required, Doc: j.Doc}
 	if err := f.setType(j.Type, depth); err != nil {
 		return f, fmt.Errorf("column %s: %w", j.Name, err)
 	}
@@ -87,6 +111,9 @@ func (f *Field) setType(raw json.RawMessage, depth int) error {
 		return fmt.Errorf("type cannot be read: %w", err)
 	}
 	f.Iceberg = t.Type
+	if t.Type == "list" && t.ElementID == nil || t.Type == "map" && (t.KeyID == nil || t.ValueID == nil) {
+		return fmt.Errorf("a %s lacks a required field id", t.Type)
+	}
 	switch t.Type {
 	case "struct":
 		var members []types.Field
@@ -100,15 +127,15 @@ func (f *Field) setType(raw json.RawMessage, depth int) error {
 		}
 		f.Type = types.StructOf(members...)
 	case "list":
-		e := Field{ID: t.ElementID, Name: "element", Required: t.ElementRequired}
+		e := Field{ID: *t.ElementID, Name: "element", Required: t.ElementRequired}
 		if err := e.setType(t.Element, depth+1); err != nil {
 			return err
 		}
 		f.Children = []Field{e}
 		f.Type = types.ArrayOf(e.Type)
 	case "map":
-		k := Field{ID: t.KeyID, Name: "key", Required: true}
-		v := Field{ID: t.ValueID, Name: "value", Required: t.ValueRequired}
+		k := Field{ID: *t.KeyID, Name: "key", Required: true}
+		v := Field{ID: *t.ValueID, Name: "value", Required: t.ValueRequired}
 		if err := k.setType(t.Key, depth+1); err != nil {
 			return err
 		}

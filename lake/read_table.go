@@ -3,7 +3,6 @@ package lake
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ type place struct {
 // loadTable reads the metadata file at loc. prefixes are the places that the catalog allows.
 func loadTable(ctx context.Context, store FS, cache *Cache, name Name, loc string, prefixes []string) (*Table, error) {
 	loc = Canonical(loc)
-	v, err := cache.Get(ctx, "metadata:"+loc+stamp(store, loc), func() (any, int64, error) {
+	v, err := cache.Get(ctx, "metadata:"+identity(ctx, store, loc), func() (any, int64, error) {
 		b, err := store.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
@@ -42,17 +41,6 @@ func metadataError(err error, loc string) error {
 		return e
 	}
 	return sqlerr.Wrap(err, sqlerr.IOError, "read table metadata %s", loc)
-}
-
-// stamp tells local files of one name apart: a folder may be deleted and made anew.
-func stamp(store FS, loc string) string {
-	if isObject(loc) {
-		return ""
-	}
-	if s, ok := store.(interface{ Stamp(string) string }); ok {
-		return "#" + s.Stamp(loc)
-	}
-	return "#" + LocalFS{}.Stamp(loc)
 }
 
 func newTable(store FS, cache *Cache, name Name, loc string, s *state, prefixes []string) *Table {
@@ -134,10 +122,14 @@ func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error)
 		return nil, nil
 	}
 	if s.ManifestList == "" {
+		if s.Manifests == nil || t.formatVersion > 1 && s.Seq > 0 {
+			return nil, sqlerr.New(sqlerr.DataCorrupted, "snapshot %d has no manifest list", s.ID).
+				WithDetail("The file is %s.", t.MetadataLocation)
+		}
 		return t.listedManifests(ctx, s)
 	}
 	loc := t.Resolve(s.ManifestList)
-	v, err := t.place.cache.Get(ctx, "list:"+loc, func() (any, int64, error) {
+	v, err := t.place.cached(ctx, "list:", loc, func() (any, int64, error) {
 		b, err := t.place.fs.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
@@ -202,7 +194,7 @@ func (t *Table) entries(ctx context.Context, m *Manifest, stats map[int]bool) ([
 	if m.Encrypted {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "manifest %s is encrypted", loc)
 	}
-	v, err := t.place.cache.Get(ctx, entriesKey(loc, m, spec, stats), func() (any, int64, error) {
+	v, err := t.place.cached(ctx, entriesKey(m, spec, stats), loc, func() (any, int64, error) {
 		b, err := t.place.fs.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
@@ -216,16 +208,32 @@ func (t *Table) entries(ctx context.Context, m *Manifest, stats map[int]bool) ([
 	return v.([]Entry), nil
 }
 
-// entriesKey tells decodings of one manifest apart: by statistics wanted, and by the types of
-// partition values, which follow the current schema, and by the row ids that a later list gave.
-func entriesKey(loc string, m *Manifest, spec *PartitionSpec, stats map[int]bool) string {
-	var b strings.Builder
-	b.WriteString("manifest:" + loc)
+// cached reads what lies at loc, or remembers it under the prefix and what really lies there: a
+// table's folder may have been made anew.
+func (p *place) cached(ctx context.Context, prefix, loc string, load func() (any, int64, error)) (any, error) {
+	id := identity(ctx, p.fs, loc)
+	if id == "" { // not there, or not to be read: the error says so
+		v, _, err := load()
+		return v, err
+	}
+	return p.cache.Get(ctx, prefix+id, load)
+}
+
+// entriesKey tells decodings of one manifest apart: by what its list says of it, which entries take
+// over and are compared with; by statistics wanted; and by the types of partition values, which
+// follow the current schema.
+func entriesKey(m *Manifest, spec *PartitionSpec, stats map[int]bool) string {
+	b := make([]byte, 0, 128)
+	b = append(b, "manifest:"...)
+	for _, n := range [...]int64{int64(m.SpecID), m.Seq, m.AddedSnapshotID, m.AddedFiles, m.ExistingFiles, m.DeletedFiles, m.AddedRows, m.ExistingRows, m.DeletedRows} {
+		b = append(strconv.AppendInt(b, n, 36), ',')
+	}
+	b = strconv.AppendBool(b, m.Deletes)
 	if m.FirstRowID != nil {
-		fmt.Fprint(&b, "@", *m.FirstRowID)
+		b = strconv.AppendInt(append(b, '@'), *m.FirstRowID, 36)
 	}
 	for _, f := range spec.Fields {
-		b.WriteString("#" + f.Iceberg)
+		b = append(append(b, '#'), f.Iceberg...)
 	}
 	if stats != nil {
 		ids := make([]int, 0, len(stats))
@@ -233,9 +241,11 @@ func entriesKey(loc string, m *Manifest, spec *PartitionSpec, stats map[int]bool
 			ids = append(ids, id)
 		}
 		sort.Ints(ids)
-		fmt.Fprint(&b, "?", ids)
+		for _, id := range ids {
+			b = strconv.AppendInt(append(b, '?'), int64(id), 36)
+		}
 	}
-	return b.String()
+	return string(append(b, ' '))
 }
 
 func entriesSize(es []Entry) int64 {

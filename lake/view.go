@@ -249,7 +249,7 @@ func (c *sqlCatalog) LoadView(ctx context.Context, n Name) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := SharedCache.Get(ctx, "view:"+loc+stamp(c.store, Canonical(loc)), func() (any, int64, error) {
+	v, err := SharedCache.Get(ctx, "view:"+n.String()+" "+identity(ctx, c.store, Canonical(loc)), func() (any, int64, error) {
 		b, err := c.store.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err

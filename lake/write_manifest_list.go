@@ -52,7 +52,7 @@ func manifestListSchema(version int) obj {
 
 // encodeManifestList writes a snapshot's manifest list.
 func encodeManifestList(version int, s *snapshotJSON, ms []*Manifest) ([]byte, error) {
-	meta := map[string]string{"format-version": strconv.Itoa(version), "snapshot-id": strconv.FormatInt(s.ID, 10),
+	meta := map[string]string{"format-version": strconv.Itoa(version), "snapshot-id": strconv.FormatInt(*s.ID, 10),
 		"parent-snapshot-id": "null", "iceberg.schema": ""}
 	delete(meta, "iceberg.schema")
 	if s.ParentID != nil {

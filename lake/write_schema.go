@@ -25,7 +25,7 @@ func (s *Schema) json() *schemaJSON {
 }
 
 func (f *Field) json() fieldJSON {
-	j := fieldJSON{ID: f.ID, Name: f.Name, Required: f.Required, Doc: f.Doc, Type: f.typeJSON()}
+	j := fieldJSON{ID: &f.ID, Name: f.Name, Required: f.Required, Doc: f.Doc, Type: f.typeJSON()}
 	if f.InitialDefault != nil {
 		j.InitialDefault = datumJSON(f, *f.InitialDefault)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -151,8 +152,7 @@ func (q *queryMaker) query(outer []plan.Column, depth int) plan.Node {
 var compared int
 
 func TestEquivalence(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	rounds := 4000
 	if testing.Short() {
 		rounds = 500

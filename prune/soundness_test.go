@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -398,8 +399,7 @@ func (w *world) truth(p plan.Expr, x row) int {
 }
 
 func TestSoundness(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	r := rand.New(rand.NewSource(seed))
 	rounds := 500
 	if testing.Short() {

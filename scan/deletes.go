@@ -231,5 +231,12 @@ func (s *Scanner) loadVector(ctx context.Context, df *lake.DataFile, into *posSe
 		binary.BigEndian.Uint32(buf[n-4:]) != crc32.ChecksumIEEE(body) {
 		return errRoaring
 	}
-	return into.readRoaring(body[4:], held)
+	before := into.count
+	if err := into.readRoaring(body[4:], held); err != nil {
+		return err
+	}
+	if got := into.count - before; before == 0 && got != df.RecordCount {
+		return sqlerr.New(sqlerr.DataCorrupted, "a deletion vector has %d positions, its manifest says %d", got, df.RecordCount)
+	}
+	return nil
 }

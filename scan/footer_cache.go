@@ -2,14 +2,13 @@ package scan
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/scan/parquet"
 )
 
 // FooterCache keeps the footers of files read lately. Data files are immutable, so that a
-// footer never goes stale: its key is the file's location and size. Safe for concurrent use.
+// footer never goes stale: its key is what was really opened. Safe for concurrent use.
 type FooterCache struct{ *lake.Cache }
 
 // SharedFooters is the cache of scans that name none. Who knows how much memory the process may
@@ -19,9 +18,9 @@ var SharedFooters = NewFooterCache(128 << 20)
 // NewFooterCache makes a cache of about max bytes.
 func NewFooterCache(max int64) *FooterCache { return &FooterCache{lake.NewCache(max)} }
 
-// Get reads the footer of f, which lies at path, or remembers it.
-func (c *FooterCache) Get(ctx context.Context, path string, f parquet.ReaderAt, mem Memory) (*parquet.Footer, error) {
-	key := fmt.Sprintf("%s %d", path, f.Size())
+// Get reads the footer of f, or remembers it.
+func (c *FooterCache) Get(ctx context.Context, f lake.File, mem Memory) (*parquet.Footer, error) {
+	key := f.Identity()
 	v, err := c.Cache.Get(ctx, key, func() (any, int64, error) {
 		ft, err := parquet.ReadFooter(ctx, f, mem)
 		if err != nil {

@@ -15,15 +15,16 @@ import (
 
 // openFile is a data file that is being scanned, shared by the sources that work on it.
 type openFile struct {
-	s       *Scanner
-	task    *plan.FileTask
-	file    lake.File
-	footer  *parquet.Footer
-	columns []fileColumn // by slot
-	deleted *posSet      // rows that position deletes or a deletion vector name; nil: none
-	equal   []*equalitySet
-	eqSlots [][]int         // slots of each equalitySet's fields
-	held    *parquet.Budget // what deleted takes
+	s        *Scanner
+	task     *plan.FileTask
+	file     lake.File
+	identity string // of file
+	footer   *parquet.Footer
+	columns  []fileColumn // by slot
+	deleted  *posSet      // rows that position deletes or a deletion vector name; nil: none
+	equal    []*equalitySet
+	eqSlots  [][]int         // slots of each equalitySet's fields
+	held     *parquet.Budget // what deleted takes
 
 	residual []plan.Expr  // conjuncts that the file's rows must pass
 	pending  atomic.Int32 // morsels not done
@@ -103,7 +104,7 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 	if err != nil {
 		return nil, err
 	}
-	f := &openFile{s: s, task: task, file: file, footer: footer}
+	f := &openFile{s: s, task: task, file: file, identity: file.Identity(), footer: footer}
 	f.pending.Store(1)
 	defer f.done()
 	s.count.files.Add(1)
@@ -140,8 +141,12 @@ func (s *Scanner) openParquet(ctx context.Context, df *lake.DataFile) (lake.File
 	if err != nil {
 		return nil, nil, err
 	}
-	footer, err := s.env.Footers.Get(ctx, at, file, s.env.Mem)
+	footer, err := s.env.Footers.Get(ctx, file, s.env.Mem)
 	if err == nil {
+		if err := sameRows(footer, df); err != nil {
+			file.Close()
+			return nil, nil, err
+		}
 		return file, footer, nil
 	}
 	told := file.Size()
@@ -154,12 +159,22 @@ func (s *Scanner) openParquet(ctx context.Context, df *lake.DataFile) (lake.File
 		return nil, nil, err
 	}
 	if again.Size() != told {
-		if footer, err = s.env.Footers.Get(ctx, at, again, s.env.Mem); err == nil {
-			return again, footer, nil
+		if footer, err = s.env.Footers.Get(ctx, again, s.env.Mem); err == nil {
+			if err = sameRows(footer, df); err == nil {
+				return again, footer, nil
+			}
 		}
 	}
 	again.Close()
 	return nil, nil, err
+}
+
+// sameRows: a file that is cut short, or another one in its place, must not pass for fewer rows.
+func sameRows(footer *parquet.Footer, df *lake.DataFile) error {
+	if footer.Rows == df.RecordCount {
+		return nil
+	}
+	return sqlerr.New(sqlerr.DataCorrupted, "a Parquet file has %d rows, its manifest says %d", footer.Rows, df.RecordCount)
 }
 
 func checkReadable(f *lake.DataFile) error {
@@ -221,8 +236,23 @@ func (s *Scanner) bindSlot(sl *slot, f *openFile, r *resolver, part *lake.Partit
 	if d, ok := identityValue(part, f.task.File, field.ID); ok {
 		return fileColumn{known: true, konst: d}, nil
 	}
+	if err := s.lost(field, f.footer.Root, r); err != nil {
+		return fileColumn{}, err
+	}
 	d, err := absent(field)
 	return fileColumn{known: true, konst: d}, err
+}
+
+// lost tells of a file's column that would be read as absent because its field id is damaged: one
+// of the field's name without an id though others have theirs, or with one that the table has
+// never given.
+func (s *Scanner) lost(field *lake.Field, root *parquet.Node, r *resolver) error {
+	for _, n := range root.Children {
+		if n.Name == field.Name && r.mapped == nil && (n.ID < 0 && !n.HasIDs() || n.ID > s.node.Table.LastColumnID() && n.ID < lake.FirstReservedID) {
+			return sqlerr.New(sqlerr.DataCorrupted, "column %q of a Parquet file has not the field id %d, nor another of the table's", n.Name, field.ID)
+		}
+	}
+	return nil
 }
 
 // bindHidden finds the scan's own columns. A file may carry row lineage of its own: a value

@@ -103,14 +103,18 @@ func (r *resolver) id(n *parquet.Node) int {
 	return -1
 }
 
-// child finds the field id among n's children.
-func (r *resolver) child(n *parquet.Node, id int) *parquet.Node {
+// child finds the field id among n's children; nil: none has it.
+func (r *resolver) child(n *parquet.Node, id int) (found *parquet.Node, err error) {
 	for _, c := range n.Children {
-		if r.id(c) == id {
-			return c
+		if r.id(c) != id {
+			continue
 		}
+		if found != nil {
+			return nil, sqlerr.New(sqlerr.DataCorrupted, "columns %q and %q of a Parquet file have one field id, %d", found.Name, c.Name, id)
+		}
+		found = c
 	}
-	return nil
+	return found, nil
 }
 
 // listOf finds a list's repeated node and element, legacy two-level lists included
@@ -145,9 +149,9 @@ func mapOf(n *parquet.Node) (repeated, key, value *parquet.Node, ok bool) {
 
 // spec says how to read field f below node parent; nil: the file does not have it.
 func (r *resolver) spec(f *lake.Field, parent *parquet.Node) (*parquet.Spec, error) {
-	n := r.child(parent, f.ID)
-	if n == nil || f.Iceberg == "unknown" {
-		return nil, nil
+	n, err := r.child(parent, f.ID)
+	if err != nil || n == nil || f.Iceberg == "unknown" {
+		return nil, err
 	}
 	return r.at(f, n)
 }

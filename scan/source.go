@@ -138,7 +138,7 @@ func (r *source) finish() {
 // start prepares the readers for the morsel.
 func (r *source) start(ctx context.Context) (err error) {
 	defer guard(r.m.file.task.File.Path, &err)
-	r.reader.Pages, r.reader.File = r.s.env.Pages, r.m.file.task.File.Path
+	r.reader.Pages, r.reader.File = r.s.env.Pages, r.m.file.identity
 	if r.file != r.m.file {
 		if err := r.makeColumns(); err != nil {
 			return err

@@ -3,14 +3,14 @@ package types
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
+
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 // Whatever bytes come, reading them gives a value that prints and reads back as itself, or an
 // error; never a panic.
 func TestTextInputSurvivesAnything(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	var texts []string
 	for _, row := range readLines(t, "text_io.tsv") {
@@ -70,7 +70,7 @@ func TestTextInputSurvivesAnything(t *testing.T) {
 }
 
 func TestDecodeDecimalSurvivesAnything(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for n := 0; n < 20000; n++ {
 		b := make([]byte, r.IntN(20))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/bench/clients/load"
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 // asProgram makes the test binary be lhsql itself, so that tests can signal a server.
@@ -51,7 +52,7 @@ func TestManyClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed := time.Now().UnixNano()
+		seed := int64(testseed.Of(t))
 		var out strings.Builder
 		problems, err := load.Run(t.Context(), load.Config{Server: s, MySQL: mysql, Idle: 30, Busy: 8, Duration: 4 * time.Second, Seed: seed, Out: &out})
 		if err != nil {

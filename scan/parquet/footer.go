@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"unsafe"
 )
 
@@ -29,6 +30,7 @@ type Footer struct {
 	Leaves    []*Node
 	CreatedBy string
 	size      int64
+	paths     [][]string // of the leaves, while the footer is read
 }
 
 // RowGroup is a horizontal slice of a file.
@@ -158,6 +160,7 @@ func parseFooter(buf []byte) (*Footer, error) {
 	case encrypted:
 		return nil, unsupported("its columns are encrypted")
 	}
+	ft.paths = nil
 	return ft, ft.check()
 }
 
@@ -185,13 +188,15 @@ func (ft *Footer) readSchema(t *thrift, typ byte) error {
 	}
 	ft.size += int64(len(elems)) * int64(unsafe.Sizeof(element{})+48)
 	var err error
-	ft.Root, ft.Leaves, err = tree(elems)
+	if ft.Root, ft.Leaves, err = tree(elems); err == nil {
+		ft.paths = leafPaths(ft.Root.Children, nil, make([][]string, 0, len(ft.Leaves)))
+	}
 	return err
 }
 
 func (ft *Footer) readGroups(t *thrift, typ byte) error {
 	if ft.Root == nil {
-		return corrupt("row groups come before the schema")
+		return corrupt("its FileMetaData lacks schema before its row groups")
 	}
 	_, n := t.list(typ)
 	for i := 0; i < n && !t.bad; i++ {
@@ -206,7 +211,7 @@ func (ft *Footer) readGroups(t *thrift, typ byte) error {
 				}
 				g.Columns = make([]Chunk, 0, cols)
 				for c := 0; c < cols && !t.bad; c++ {
-					g.Columns = append(g.Columns, readChunk(t))
+					g.Columns = append(g.Columns, readChunk(t, ft.paths[c]))
 				}
 				ft.size += int64(cols) * int64(unsafe.Sizeof(Chunk{}))
 			case 3:
@@ -247,7 +252,7 @@ func (ft *Footer) check() error {
 	return nil
 }
 
-func readChunk(t *thrift) Chunk {
+func readChunk(t *thrift, path []string) Chunk {
 	c := Chunk{Nulls: -1, Phys: -1}
 	t.fields(tStruct, columnChunk, func(id int16, f byte) {
 		switch id {
@@ -256,7 +261,7 @@ func readChunk(t *thrift) Chunk {
 				t.because("a column lies in another file")
 			}
 		case 3:
-			readColumnMeta(t, f, &c)
+			readColumnMeta(t, f, &c, path)
 		case 4:
 			c.OffsetIndex.Off = t.integer(f)
 		case 5:
@@ -272,12 +277,14 @@ func readChunk(t *thrift) Chunk {
 	return c
 }
 
-func readColumnMeta(t *thrift, typ byte, c *Chunk) {
+func readColumnMeta(t *thrift, typ byte, c *Chunk, path []string) {
 	bloomLen := int64(-1)
 	t.fields(typ, columnMetaData, func(id int16, f byte) {
 		switch id {
 		case 1:
 			c.Phys = Phys(t.i32(f))
+		case 3:
+			readPath(t, f, path)
 		case 4:
 			c.Codec = Codec(t.i32(f))
 		case 5:
@@ -304,6 +311,20 @@ func readColumnMeta(t *thrift, typ byte, c *Chunk) {
 	})
 	if bloomLen > 0 {
 		c.Bloom.N = bloomLen
+	}
+}
+
+// readPath reads path_in_schema, which must be that of the leaf at the column's place: a damaged
+// schema would give the column another meaning.
+func readPath(t *thrift, typ byte, path []string) {
+	elem, n := t.list(typ)
+	same := n == len(path)
+	for i := 0; i < n && !t.bad; i++ {
+		name := t.binary(elem)
+		same = same && string(name) == path[i]
+	}
+	if !same {
+		t.because(fmt.Sprintf("the column at the place of %q in the schema says that it is another", strings.Join(path, ".")))
 	}
 }
 

@@ -41,10 +41,11 @@ type pageHeader struct {
 	hasCRC                   bool
 	values                   int32
 	enc, defEnc, repEnc      Encoding
-	nulls, rows              int32 // v2
-	defLen, repLen           int32 // v2
-	plainV2                  bool  // v2: values are not compressed
-	variant                  bool  // the struct that belongs to typ was there
+	nulls, rows              int32  // v2
+	defLen, repLen           int32  // v2
+	plainV2                  bool   // v2: values are not compressed
+	variant                  bool   // the struct that belongs to typ was there
+	why                      string // it cannot be parsed, more exactly
 }
 
 // parse reads the header at the start of b and gives its length. short: b may have ended early.
@@ -72,6 +73,7 @@ func (h *pageHeader) parse(b []byte) (n int, ok, short bool) {
 		}
 	})
 	if t.bad {
+		h.why = t.why
 		return 0, false, t.short
 	}
 	ok = h.uncompressed >= 0 && h.compressed >= 0 && (h.variant && h.values >= 0 || h.typ == pageIndex)
@@ -132,4 +134,12 @@ func (h *pageHeader) parseV2(t *thrift, typ byte) {
 		}
 	})
 	h.variant = h.variant || h.typ == pageDataV2
+}
+
+// because is the end of a message that may know why; "" where it does not.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }

@@ -171,7 +171,7 @@ func (l *leaf) header(ctx context.Context) error {
 			return nil
 		}
 		if !short || n >= left || n > 64<<20 {
-			return corrupt("a page header of column %q cannot be read", l.node.Name)
+			return corrupt("a page header of column %q cannot be read%s", l.node.Name, because(l.head.why))
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // PageCache keeps decompressed pages of files that are read again and again. Data files are
-// immutable, so that a page never goes stale: its key is the file's location and size, and where
-// the page ends. A page comes in at its second reading, so that a scan of what is never read
+// immutable, so that a page never goes stale: its key is what was really opened, and where the page
+// ends. A page comes in at its second reading, so that a scan of what is never read
 // again pushes nothing out. Safe for concurrent use; a nil cache is empty and stays so.
 //
 // Pages are never reused once they left: a reader may still hold them. Nobody writes to them.

@@ -323,6 +323,19 @@ func convertLogic(c int32, n *Node) {
 	}
 }
 
+// leafPaths adds to out the names from the root to each leaf below nodes.
+func leafPaths(nodes []*Node, to []string, out [][]string) [][]string {
+	for _, n := range nodes {
+		path := append(to[:len(to):len(to)], n.Name)
+		if n.IsLeaf() {
+			out = append(out, path)
+		} else {
+			out = leafPaths(n.Children, path, out)
+		}
+	}
+	return out
+}
+
 // tree builds the schema from its elements in depth-first order and numbers the leaves.
 func tree(elems []element) (root *Node, leaves []*Node, err error) {
 	if len(elems) == 0 {

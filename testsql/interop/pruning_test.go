@@ -7,15 +7,12 @@ import (
 	"sort"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
-var (
-	pruneSeed = flag.Int64("prune-seed", 0, "the seed of TestPruningNeverChangesAnAnswer; 0: the clock's")
-	pruneTime = flag.Duration("prune-time", 8*time.Second, "how long TestPruningNeverChangesAnAnswer looks for a table and a predicate")
-)
+var pruneTables = flag.Int("prune-tables", 150, "how many tables TestPruningNeverChangesAnAnswer makes")
 
 // pruneType is a type with values at its edges, how tables are partitioned by it, and
 // expressions of a column of it whose values prune, with literals to compare with.
@@ -61,17 +58,13 @@ var pruneTypes = []pruneType{
 // TestPruningNeverChangesAnAnswer makes random tables, asks with random predicates with pruning
 // and without, and wants the same rows. A failure prints its seed and a script.
 func TestPruningNeverChangesAnAnswer(t *testing.T) {
-	seed := *pruneSeed
-	if seed == 0 {
-		seed = time.Now().UnixNano() % 1e9
-	}
+	seed := int64(testseed.Of(t) % 1e9)
 	eng := openEngine(t, t.TempDir())
 	if _, err := query(openSession(t, eng, "lake"), "CREATE SCHEMA public"); err != nil {
 		t.Fatal(err)
 	}
-	end := time.Now().Add(*pruneTime)
 	tables, asked, pruned := 0, 0, 0
-	for ; time.Now().Before(end) && !t.Failed(); seed++ {
+	for ; tables < *pruneTables && !t.Failed(); seed++ {
 		c := &pruneCase{t: t, s: openSession(t, eng, "lake"), r: rand.New(rand.NewSource(seed)), seed: seed}
 		c.typ = pruneTypes[int(seed)%len(pruneTypes)]
 		c.make()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 // corpus is the statements of one script: setup makes its world.
@@ -146,7 +147,7 @@ func alike(r *rand.Rand, token string, others []string) string {
 // TestMutations runs statements that are almost right: each gives rows or an error of the
 // user's, soon. LHSQL_MUTATIONS is how many, LHSQL_SEED which.
 func TestMutations(t *testing.T) {
-	count, seed := 600, time.Now().UnixNano()
+	count, seed := 600, int64(testseed.Of(t))
 	if testing.Short() {
 		count = 200
 	}

@@ -9,27 +9,26 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/lake"
 )
 
 var (
-	interleaveAll  = flag.Bool("interleave.all", false, "every schedule: of every two writers in all table shapes at both isolation levels, then of every three, those of two kinds first")
-	interleaveTime = flag.Duration("interleave.time", 60*time.Second, "how much of the processors' time the samples may take: two thirds of it two writers, the rest three")
-	interleaveSeed = flag.Uint64("interleave.seed", 0, "of the samples; 0: another each time")
-	interleaveOnly = flag.String("interleave.only", "", "the one schedule that a failure printed")
+	interleaveAll   = flag.Bool("interleave.all", false, "every schedule: of every two writers in all table shapes at both isolation levels, then of every three, those of two kinds first")
+	interleaveCases = flag.Int("interleave.cases", 60, "how many cases of two writers the samples hold, and ten times as many of three")
+	interleaveSeed  = flag.Uint64("interleave.seed", 0, "of the samples; 0: LHSQL_SEED")
+	interleaveOnly  = flag.String("interleave.only", "", "the one schedule that a failure printed")
 )
 
 // writers are statements that two or three sessions run at once. Each result depends on the rows
@@ -98,7 +97,7 @@ func TestInterleavings(t *testing.T) {
 	}
 	seed := *interleaveSeed
 	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
+		seed = testseed.Of(t)
 	}
 	names := sortedNames(writers)
 	two, three := everyCase(names, 2), everyCase(names, 3)
@@ -110,16 +109,17 @@ func TestInterleavings(t *testing.T) {
 	}
 	was := debug.SetGCPercent(400) // runs are short and leave nothing
 	t.Cleanup(func() { debug.SetGCPercent(was) })
-	start := processorTime(t)
-	within := func(d time.Duration) bool { return *interleaveAll || processorTime(t)-start < d }
+	if !*interleaveAll {
+		two, three = two[:min(*interleaveCases, len(two))], three[:min(10**interleaveCases, len(three))]
+	}
 	// Runs of one lake take turns; several lakes use the machine.
-	lakes := min(runtime.GOMAXPROCS(0), 4)
+	const lakes = 4
 	for l := range lakes {
 		t.Run(fmt.Sprint(l), func(t *testing.T) {
 			t.Parallel()
 			m := newMixer(t)
 			n := 0
-			for i := l; i < len(two) && !t.Failed() && within(*interleaveTime*2/3); i += lakes {
+			for i := l; i < len(two) && !t.Failed(); i += lakes {
 				m.explore(two[i])
 				n++
 				m.progress("two writers", n, len(two)/lakes)
@@ -127,7 +127,7 @@ func TestInterleavings(t *testing.T) {
 			t.Logf("two writers: %d schedules, all of %d of %d cases, %d conflicts, seed %d", m.runs, n, len(two), m.conflicts, seed)
 			m.runs, m.conflicts, n = 0, 0, 0
 			r := rand.New(rand.NewPCG(seed, uint64(l)))
-			for i := l; i < len(three) && !t.Failed() && within(*interleaveTime); i += lakes {
+			for i := l; i < len(three) && !t.Failed(); i += lakes {
 				if *interleaveAll {
 					m.explore(three[i])
 				} else {
@@ -146,16 +146,6 @@ func (m *mixer) progress(what string, n, of int) {
 	if *interleaveAll && n%100 == 0 {
 		fmt.Fprintf(os.Stderr, "%s %s: %d of %d cases, %d schedules, %d conflicts\n", m.t.Name(), what, n, of, m.runs, m.conflicts)
 	}
-}
-
-// processorTime is what the process has used so far: a sample of so much work is as large on a
-// machine that has other things to do.
-func processorTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // interleaving is who writes what at once.

@@ -22,11 +22,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 var (
 	killCycles = flag.Int("kill.cycles", 200, "how many writer processes are killed")
-	killSeed   = flag.Uint64("kill.seed", 0, "of the writers' statements and of the moments; 0: another each time")
+	killSeed   = flag.Uint64("kill.seed", 0, "of the writers' statements and of the moments; 0: LHSQL_SEED")
 )
 
 // killsPerTable is how many writers are killed before the tables are looked at and made anew: the
@@ -154,7 +155,7 @@ func newHarness(t *testing.T) *harness {
 	t.Helper()
 	h := &harness{t: t, dir: fastDir(t), seed: *killSeed}
 	if h.seed == 0 {
-		h.seed = uint64(time.Now().UnixNano())
+		h.seed = testseed.Of(t)
 	}
 	h.r = rand.New(rand.NewPCG(h.seed, 1))
 	h.binary = filepath.Join(h.dir, "lhsql")
