@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -203,7 +204,7 @@ func TestPatternsAgainstPostgres(t *testing.T) {
 	if psql == "" {
 		t.Skip("LHSQL_PSQL is not set")
 	}
-	seed := testSeed(t)
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 2))
 	word := func(alphabet []string, n int) string {
 		s := ""

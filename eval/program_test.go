@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -301,19 +300,8 @@ func testExprs(t *testing.T, rel *relation) map[string]plan.Expr {
 	return m
 }
 
-func testSeed(t *testing.T) uint64 {
-	if s := os.Getenv("LHSQL_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	return rand.Uint64()
-}
-
 func TestEncodingsAgree(t *testing.T) {
-	seed := testSeed(t)
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	defer func() {
 		if t.Failed() {

@@ -235,7 +235,7 @@ func (s *Scanner) loadVector(ctx context.Context, df *lake.DataFile, into *posSe
 	if err := into.readRoaring(body[4:], held); err != nil {
 		return err
 	}
-	if got := into.count - before; before == 0 && got != df.RecordCount {
+	if got := into.count - before; before == 0 && df.RecordCount >= 0 && got != df.RecordCount {
 		return sqlerr.New(sqlerr.DataCorrupted, "a deletion vector has %d positions, its manifest says %d", got, df.RecordCount)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -195,7 +196,7 @@ func TestRoaringGarbage(t *testing.T) {
 	if err := (&posSet{}).readRoaring(good, newTestBudget()); err != nil {
 		t.Fatal(err)
 	}
-	seed := rand.Uint64()
+	seed := testseed.Of(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for range 3000 {
 		b := append([]byte(nil), good...)
@@ -339,8 +340,7 @@ func TestDroppedEqualityField(t *testing.T) {
 // TestScanAgainstModel: random predicates, deletes, projections and batch lengths, pruning on
 // and off, against filtering the rows one by one.
 func TestScanAgainstModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.Of(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	tb, data, rows := sortedTable(t)
 	for trial := range 150 {

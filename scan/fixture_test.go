@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan/parquet"
@@ -242,8 +243,7 @@ func mustRead(tb testing.TB, path string) []byte {
 // TestFixturesWithHoles lets only some rows leave, so that columns of every encoding and
 // nesting skip: within pages, over pages, by indexes and without.
 func TestFixturesWithHoles(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.Of(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range fixtureNames(t) {
 		fx := readFixture(t, name)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 // TestMySQLMutations makes statements that are almost right out of the cases, by exchanging,
@@ -19,11 +20,7 @@ func TestMySQLMutations(t *testing.T) {
 	if v, err := strconv.Atoi(os.Getenv("LHSQL_MUTATIONS")); err == nil {
 		n = v
 	}
-	seed := rand.Uint64()
-	if v, err := strconv.ParseUint(os.Getenv("LHSQL_SEED"), 10, 64); err == nil {
-		seed = v
-	}
-	t.Logf("seed %d", seed)
+	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := mysqlSession(t)
 	ctx := context.Background()

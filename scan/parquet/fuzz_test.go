@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -182,8 +183,7 @@ func FuzzReadFile(f *testing.F) {
 // TestMutatedFiles changes a few bytes of good files: headers, levels, footers, values. What
 // is read may be wrong where no checksum guards it; the reader must live and stay small.
 func TestMutatedFiles(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.Of(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	rounds := 60
 	if testing.Short() {

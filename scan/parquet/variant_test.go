@@ -3,6 +3,8 @@ package parquet
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/lhsql/lhsql/internal/testseed"
 )
 
 // A variant by hand: {"a": 1, "bb": [true, null, "x"], "c": 1.50}.
@@ -35,7 +37,7 @@ func TestVariant(t *testing.T) {
 
 func TestVariantGarbage(t *testing.T) {
 	m, v := sampleVariant()
-	rnd := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	rnd := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	for range 20000 {
 		meta, value := append([]byte(nil), m...), append([]byte(nil), v...)
 		meta[rnd.IntN(len(meta))] = byte(rnd.IntN(256))

@@ -154,10 +154,6 @@ func TestMutations(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LHSQL_MUTATIONS")); err == nil {
 		count = n
 	}
-	if n, err := strconv.ParseInt(os.Getenv("LHSQL_SEED"), 10, 64); err == nil {
-		seed = n
-	}
-	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewSource(seed))
 	paths, err := filepath.Glob("../*/*.sqlt")
 	if err != nil || len(paths) == 0 {

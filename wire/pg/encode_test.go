@@ -6,14 +6,14 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/types"
 )
 
 // The short way from a scaled integer to numeric's binary form gives what the long way over the
 // text gives.
 func TestAppendNumeric64(t *testing.T) {
-	seed := rand.Int63()
-	t.Logf("seed %d", seed)
+	seed := int64(testseed.Of(t))
 	r := rand.New(rand.NewSource(seed))
 	values := []int64{0, 1, -1, 9, 10, 9999, 10000, 10001, -10000, 100000000, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 	for range 2000 {
