@@ -18,6 +18,7 @@ type partitioner struct {
 	ints   map[int64]*partition  // the same, where one integer column is the source of all
 	byKey  map[string]*partition // those of the memo, by their own key
 	key    []byte
+	err    error // of a value that no partition can have
 	// known finds the partition of a key among those that outlive the memo.
 	known func(key string) *partition
 }
@@ -174,6 +175,10 @@ func (p *partitioner) of(cols []*vec.Vector, i int) *partition {
 		x := &p.fields[k]
 		if x.source != nil {
 			values[k] = x.field.Transform.Apply(x.value(cols, i), x.source.Type)
+			// truncate goes down to a multiple, which may lie below the type's least value.
+			if err := lake.CheckValue(&lake.Field{Name: x.field.Name, Iceberg: x.field.Iceberg, Type: x.field.Type}, values[k]); err != nil && p.err == nil {
+				p.err = err
+			}
 		}
 		if values[k].IsNull() {
 			id = append(id, 0)

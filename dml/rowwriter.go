@@ -102,6 +102,9 @@ func (w *RowWriter) Write(b *vec.Batch) error {
 		}
 		p.sel = append(p.sel, i)
 	})
+	if w.part.err != nil {
+		return w.part.err
+	}
 	for _, p := range w.order {
 		sel := p.sel
 		p.sel = sel[:0]

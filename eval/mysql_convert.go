@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -53,6 +54,7 @@ func init() {
 		imm("mysql:text", sig(types.Interval), tText, Fn1(func(v types.IntervalValue) string { return MySQLTime(v.Micros) })).total(),
 		imm("mysql:text", sig(types.Time), tText, Fn1(MySQLTime)).total(),
 		imm("mysql:text", sig(types.Bytea), tText, Fn1(bytesText)).total(),
+		imm("mysql:text_stored", sig(types.Bytea), tText, Try1(storedText)),
 		imm("mysql:bytes", sig(types.Text), tBytea, Fn1(func(s []byte) []byte { return s })).total(),
 		imm("mysql:binary", sig(types.Bytea, types.Int8), tBytea, Try2(binaryTo)),
 	)
@@ -293,6 +295,22 @@ func mysqlFloat(f float64, bits int) string {
 	return mant + "e" + sign + strings.TrimLeft(exp[1:], "0")
 }
 
+// storedText is bytes that a text column takes: what is no text is refused, and not stored as NULL.
+func storedText(b []byte) (types.Datum, error) {
+	if utf8.Valid(b) {
+		return types.NewStr(string(b)), nil
+	}
+	var shown strings.Builder
+	for _, c := range b[:min(len(b), 6)] {
+		fmt.Fprintf(&shown, "\\x%02X", c)
+	}
+	if len(b) > 6 {
+		shown.WriteString("...")
+	}
+	return types.Null, sqlerr.New(sqlerr.DataException, "Incorrect string value: '%s'", shown.String())
+}
+
+// bytesText is bytes as text, NULL where they are none.
 func bytesText(b []byte) types.Datum {
 	if !utf8.Valid(b) {
 		return types.Null

@@ -146,6 +146,14 @@ func (e *Edit) checkNew(f *Field) error {
 	if bad := f.Unreadable(); bad != "" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "column %q: the type %s is not supported", f.Name, bad)
 	}
+	for _, d := range []*types.Datum{f.InitialDefault, f.WriteDefault} {
+		if d == nil {
+			continue
+		}
+		if err := CheckValue(f, *d); err != nil {
+			return err
+		}
+	}
 	if e.s.formatVersion >= 3 {
 		return nil
 	}

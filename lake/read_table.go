@@ -135,6 +135,10 @@ func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error)
 			return nil, 0, err
 		}
 		ms, err := parseManifestList(b, s.Seq)
+		if n, e := strconv.ParseInt(s.Summary["total-data-files"], 10, 64); err == nil && e == nil && n > 0 && len(ms) == 0 {
+			// An Avro file that is cut off after its header is whole to its reader.
+			err = sqlerr.New(sqlerr.DataCorrupted, "the manifest list is empty, snapshot %d has %d data files", s.ID, n)
+		}
 		size := int64(256)
 		for _, m := range ms {
 			size += 320 + int64(len(m.Path)+112*len(m.Partitions))

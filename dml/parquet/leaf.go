@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -16,9 +18,11 @@ type leaf struct {
 	path           []string
 	maxDef, maxRep uint8
 	phys           physical
-	length         int  // physFixed
-	wide           bool // values are Int128: uuids and long decimals
-	unsigned       bool // wide values without a sign: uuids
+	length         int   // physFixed
+	wide           bool  // values are Int128: uuids and long decimals
+	unsigned       bool  // wide values without a sign: uuids
+	text           bool  // values are UTF-8
+	lo, hi         int64 // the integers that the field's type has
 	opt            *Options
 
 	// The open page. def nil: all at maxDef; rep only where maxRep > 0.
@@ -176,10 +180,10 @@ func (l *leaf) add(v *vec.Vector, idx []uint16) error {
 }
 
 func (l *leaf) addInts(x []int64, idx []uint16) error {
-	if l.phys == physInt32 {
+	if l.lo > math.MinInt64 {
 		for _, i := range idx {
-			if x[i] != int64(int32(x[i])) {
-				return l.outOfRange()
+			if x[i] < l.lo || x[i] > l.hi {
+				return lake.ErrOutOfRange(l.field, types.NewInt(x[i]))
 			}
 		}
 	}
@@ -292,6 +296,9 @@ func (l *leaf) oneString(f *vec.Vector, r int) error {
 	if l.phys == physFixed && len(b) != l.length {
 		return sqlerr.New(sqlerr.StringTooLong, "column %q takes %d bytes, not %d", l.field.Name, l.length, len(b))
 	}
+	if l.text && !utf8.Valid(b) {
+		return sqlerr.New(sqlerr.CharacterNotInRepertoire, "column %q cannot hold %s: it is not valid UTF-8", l.field.Name, excerpt(b))
+	}
 	if max(len(l.values.data), len(l.dict.vals.data))+len(b) > math.MaxInt32 {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "the values of column %q in one page exceed 2 GiB", l.field.Name)
 	}
@@ -304,23 +311,30 @@ func (l *leaf) oneString(f *vec.Vector, r int) error {
 	return nil
 }
 
-func (l *leaf) outOfRange() error {
-	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range for column %q of type %s", l.field.Name, l.field.Type)
+func (l *leaf) integer(f *vec.Vector, r int) (i int64, err error) {
+	if f.Form == types.FormI64 {
+		i = f.I64[r]
+	} else {
+		w, err := l.decimal(f, r)
+		if err != nil {
+			return 0, err
+		}
+		if i = int64(w.Lo); w.Hi != i>>63 {
+			return 0, lake.ErrOutOfRange(l.field, types.NewW128(w))
+		}
+	}
+	if i < l.lo || i > l.hi {
+		return 0, lake.ErrOutOfRange(l.field, types.NewInt(i))
+	}
+	return i, nil
 }
 
-func (l *leaf) integer(f *vec.Vector, r int) (int64, error) {
-	if f.Form == types.FormI64 {
-		i := f.I64[r]
-		if l.phys == physInt32 && (i < math.MinInt32 || i > math.MaxInt32) {
-			return 0, l.outOfRange()
-		}
-		return i, nil
+// excerpt shows bytes that cannot be shown as they are.
+func excerpt(b []byte) string {
+	if len(b) > 16 {
+		return fmt.Sprintf("0x%x… (%d bytes)", b[:16], len(b))
 	}
-	w, err := l.decimal(f, r)
-	if err != nil {
-		return 0, err
-	}
-	return int64(w.Lo), nil
+	return fmt.Sprintf("0x%x", b)
 }
 
 // decimal is a numeric of any form, scaled as the column's type.
@@ -337,8 +351,11 @@ func (l *leaf) decimal(f *vec.Vector, r int) (types.Int128, error) {
 	if err != nil {
 		return types.Int128{}, err
 	}
-	if d.Form() == types.FormI64 {
+	switch d.Form() {
+	case types.FormI64:
 		return types.Int128{Lo: uint64(d.Int()), Hi: d.Int() >> 63}, nil
+	case types.FormW128:
+		return d.W128(), nil
 	}
-	return d.W128(), nil
+	return types.Int128{}, lake.ErrOutOfRange(l.field, d) // NaN, which numeric(p, s) has and no decimal
 }

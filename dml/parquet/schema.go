@@ -77,6 +77,7 @@ func (w *Writer) build(f *lake.Field, path []string, def, rep int, optional bool
 		if !l.setType() {
 			return nil, unsupported(f)
 		}
+		l.lo, l.hi, _ = lake.ValueRange(f.Iceberg)
 		l.startChunk()
 		n.leaf = l
 		w.leaves = append(w.leaves, l)
@@ -98,7 +99,7 @@ func (l *leaf) setType() bool {
 	case ice == "double":
 		l.phys = physDouble
 	case ice == "string" || ice == "binary":
-		l.phys = physBytes
+		l.phys, l.text = physBytes, ice == "string"
 	case ice == "uuid":
 		l.phys, l.length, l.wide, l.unsigned = physFixed, 16, true, true
 	case strings.HasPrefix(ice, "fixed["):

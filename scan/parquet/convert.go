@@ -32,7 +32,8 @@ type Conversion struct {
 	lane lane
 	op   operation
 	mul  int64
-	w    int // bytes of a laneFixed value
+	w    int  // bytes of a laneFixed value
+	text bool // values must be UTF-8
 }
 
 func mismatch(n *Node, t types.Type) error {
@@ -42,7 +43,8 @@ func mismatch(n *Node, t types.Type) error {
 // ConversionFor finds how the values of leaf n become t, or fails: widening as Iceberg allows
 // it (int → long, float → double, decimal precision, date → timestamp), never narrowing.
 func ConversionFor(n *Node, t types.Type) (Conversion, error) {
-	c := Conversion{Type: t, Form: t.Form(), lane: laneOf(n.Phys), w: n.width()}
+	c := Conversion{Type: t, Form: t.Form(), lane: laneOf(n.Phys), w: n.width(),
+		text: t.Kind == types.Text || t.Kind == types.Varchar || t.Kind == types.Bpchar}
 	ok := false
 	switch {
 	case n.Logic == NullLogic:

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
+	"unicode/utf8"
 
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -539,11 +540,51 @@ func (l *leaf) decodeWith(dec decoder, s *sink, at, k int, copied bool) (data []
 	if data, err = dec.views(v); err != nil {
 		return nil, err
 	}
+	if c.text && !validText(v, data) {
+		return nil, corrupt("column %q holds text that is not valid UTF-8", l.node.Name)
+	}
 	if copied {
 		err = s.copyViews(l.r.budget, v, data)
 		return s.data, err
 	}
 	return data, nil
+}
+
+// validText tells whether all values are UTF-8. Most text is ASCII: then one look at the bytes in
+// which the values lie, with what lies between them, will do.
+func validText(views []vec.View, data []byte) bool {
+	if len(views) == 0 {
+		return true
+	}
+	lo, hi := views[0].Off, views[0].Off
+	for _, v := range views {
+		lo, hi = min(lo, v.Off), max(hi, v.Off+v.Len)
+	}
+	if ascii(data[lo:hi]) {
+		return true
+	}
+	for _, v := range views {
+		if !utf8.Valid(data[v.Off : v.Off+v.Len]) {
+			return false
+		}
+	}
+	return true
+}
+
+func ascii(b []byte) bool {
+	const high = 0x8080808080808080
+	for len(b) >= 32 {
+		if (binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:])|binary.LittleEndian.Uint64(b[24:]))&high != 0 {
+			return false
+		}
+		b = b[32:]
+	}
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // skipValues passes over k values of the current page.

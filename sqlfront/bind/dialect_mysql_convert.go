@@ -132,6 +132,9 @@ func mysqlConvert(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, po
 	}
 	switch to {
 	case isText:
+		if ctx == plan.Assignment && from == isBytes {
+			return b.typedText(b.evalCall("mysql:text_stored", pos, x), t, pos)
+		}
 		return b.convertText(x, t, from, pos)
 	case isBytes:
 		if from == isText {
@@ -179,6 +182,11 @@ func (b *binder) convertText(x plan.Expr, t types.Type, from class, pos int) pla
 	default:
 		return nil
 	}
+	return b.typedText(y, t, pos)
+}
+
+// typedText makes a text one of type t.
+func (b *binder) typedText(y plan.Expr, t types.Type, pos int) plan.Expr {
 	if t.Kind != types.Text {
 		y = &plan.Cast{X: y, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
 	}

@@ -26,7 +26,8 @@ var damageCount = flag.Int("damage.count", 1500, "how many damaged files TestDam
 //
 //	pages and deletion vectors   have checksums
 //	footers                      say how many rows there are, and so do manifests
-//	manifests, manifest lists    count each other's files and rows, but have no checksum
+//	manifests, manifest lists    count each other's files and rows, but have no checksum: a path or a
+//	                             sequence number may become another one
 //	table metadata               is text in which a digit may be another one
 //
 // So rows may be neither lost nor found whatever is changed in a page, a footer or a vector; what the
@@ -192,7 +193,8 @@ func TestDamagedFiles(t *testing.T) {
 			same++
 		default:
 			silent[part]++
-			if part == "pages" || part == "vector" || got[0][:strings.Index(got[0], "|")] != truth[f.folder][0][:strings.Index(truth[f.folder][0], "|")] {
+			rows := func(a []string) string { n, _, _ := strings.Cut(a[0], "|"); return n }
+			if part == "pages" || part == "vector" || part == "footer" && rows(got) != rows(truth[f.folder]) {
 				t.Errorf("mutant %d, %s of %s: %v, want %v", n, part, filepath.Base(f.path), got, truth[f.folder])
 			}
 		}
