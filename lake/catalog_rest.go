@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/iceberg-go"
@@ -28,12 +29,15 @@ type restCatalog struct {
 	client *rest.Catalog
 	store  *Store // by the properties alone, for tables of which the server says nothing else
 	engine commitEngine
+	quiet  atomic.Int64 // how long a silent server is waited for, in ns
 
 	mu     sync.Mutex
 	stores map[string]*Store // by storeKey
 }
 
 func openREST(ctx context.Context, name string, props map[string]string) (Catalog, error) {
+	c := &restCatalog{name: name, props: props, store: NewStore(props)}
+	c.quiet.Store(int64(quietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)))
 	var opts []rest.Option
 	extra := iceberg.Properties{}
 	for k, v := range props {
@@ -58,26 +62,26 @@ func openREST(ctx context.Context, name string, props map[string]string) (Catalo
 		}
 	}
 	opts = append(opts, rest.WithAdditionalProps(extra), rest.WithTransportFactory(func(t *tls.Config) (http.RoundTripper, func()) {
-		return restTransport(props, t)
+		return restTransport(props, t, &c.quiet)
 	}))
 	client, err := rest.NewCatalog(ctx, name, props["uri"], opts...)
 	if err != nil {
 		return nil, sqlerr.Wrap(err, sqlerr.ConnectionException, "open catalog %s", name)
 	}
-	c := &restCatalog{name: name, props: props, client: client, store: NewStore(props)}
+	c.client = client
 	c.engine = commitEngine{pointers: c, load: func(ctx context.Context, n Name, _ string) (*Table, error) { return c.Load(ctx, n) }, send: c.send}
 	return c, nil
 }
 
 // restTransport sends the requests. Its time-outs have the names that Java's client gives them.
-func restTransport(props map[string]string, t *tls.Config) (http.RoundTripper, func()) {
+func restTransport(props map[string]string, t *tls.Config, quiet *atomic.Int64) (http.RoundTripper, func()) {
 	dial := net.Dialer{Timeout: 30 * time.Second}
 	if n := intProperty(props, "rest.client.connection-timeout-ms", 0); n > 0 {
 		dial.Timeout = time.Duration(n) * time.Millisecond
 	}
 	next := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t, DialContext: dial.DialContext,
 		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second}
-	return &patience{next: next, quiet: quietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)}, next.CloseIdleConnections
+	return &patience{next: next, quiet: quiet}, next.CloseIdleConnections
 }
 
 func (c *restCatalog) Name() string                  { return c.name }

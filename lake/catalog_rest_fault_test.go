@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake/fakerest"
@@ -280,6 +281,9 @@ func TestRESTFaults(t *testing.T) {
 func restFault(t *testing.T, p *commitPath, fault fakerest.Fault) {
 	f, s := restFaultFixture(t)
 	deaf := fault.Deaf >= 1000
+	if fault.Answer == "silent" {
+		f.c.(*restCatalog).quiet.Store(int64(300 * time.Millisecond))
+	}
 	s.Break(&fault)
 	err := p.run(f)
 	if s.Happened() == 0 {

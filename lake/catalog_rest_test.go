@@ -18,7 +18,7 @@ func restFixture(t *testing.T) (*fixture, *fakerest.Server) {
 	dir := t.TempDir()
 	s.Warehouse = dir + "/wh"
 	ctx := WithClock(context.Background(), &ticks{now: clockStart})
-	c, err := OpenCatalog(ctx, "rest", map[string]string{"type": "rest", "uri": srv.URL, "warehouse": s.Warehouse, "rest.client.socket-timeout-ms": "500"})
+	c, err := OpenCatalog(ctx, "rest", map[string]string{"type": "rest", "uri": srv.URL, "warehouse": s.Warehouse})
 	if err != nil {
 		t.Fatal(err)
 	}

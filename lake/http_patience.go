@@ -149,7 +149,7 @@ func (b *watchedBody) Close() error {
 // within their context's time.
 type patience struct {
 	next  http.RoundTripper
-	quiet time.Duration
+	quiet *atomic.Int64 // ns
 }
 
 // The numbers of times that one request is sent: while a peer says when to come again, and after
@@ -162,7 +162,7 @@ const (
 func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 	reads := !changes(r)
 	for try := 1; ; try++ {
-		rsp, err := once(p.next.RoundTrip, r, p.quiet)
+		rsp, err := once(p.next.RoundTrip, r, time.Duration(p.quiet.Load()))
 		if err == nil && reads && rsp.StatusCode == http.StatusOK {
 			err = readWhole(rsp)
 		}
