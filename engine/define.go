@@ -71,6 +71,8 @@ func definitionError(err error) error {
 	var ex *lake.Exists
 	var ne *lake.NotEmpty
 	switch {
+	case lake.Outcome(err) == lake.Unknown: // whatever is beneath
+		return err
 	case errors.As(err, &nf):
 		if nf.What == "schema" {
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", nf.Name)

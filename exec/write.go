@@ -80,8 +80,10 @@ func (w *write) run(ctx context.Context) (err error) {
 	if w.sink, err = dml.NewSink(w.node, buffer/int64(len(w.in))); err != nil {
 		return err
 	}
+	committed := false
 	defer func() {
-		if err != nil && lake.Outcome(err) != lake.Unknown {
+		// What fails after the commit leaves the files to those who read them.
+		if err != nil && !committed && lake.Outcome(err) != lake.Unknown {
 			w.sink.Discard(context.WithoutCancel(ctx))
 		}
 	}()
@@ -129,7 +131,9 @@ func (w *write) run(ctx context.Context) (err error) {
 	if ch == nil {
 		ch = &lake.Change{} // CREATE TABLE AS without rows makes the table
 	}
-	return w.env.Commit(ctx, w.node, *ch)
+	err = w.env.Commit(ctx, w.node, *ch)
+	committed = err == nil
+	return err
 }
 
 // findTasks finds the target's scan below, which knows the data files and their deletes.

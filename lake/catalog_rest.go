@@ -2,18 +2,22 @@ package lake
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"net"
+	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/catalog/rest"
 	"github.com/apache/iceberg-go/table"
-	"github.com/apache/iceberg-go/view"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -25,12 +29,15 @@ type restCatalog struct {
 	client *rest.Catalog
 	store  *Store // by the properties alone, for tables of which the server says nothing else
 	engine commitEngine
+	quiet  atomic.Int64 // how long a silent server is waited for, in ns
 
 	mu     sync.Mutex
 	stores map[string]*Store // by storeKey
 }
 
 func openREST(ctx context.Context, name string, props map[string]string) (Catalog, error) {
+	c := &restCatalog{name: name, props: props, store: NewStore(props)}
+	c.quiet.Store(int64(quietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)))
 	var opts []rest.Option
 	extra := iceberg.Properties{}
 	for k, v := range props {
@@ -54,14 +61,27 @@ func openREST(ctx context.Context, name string, props map[string]string) (Catalo
 			extra[k] = v
 		}
 	}
-	opts = append(opts, rest.WithAdditionalProps(extra))
+	opts = append(opts, rest.WithAdditionalProps(extra), rest.WithTransportFactory(func(t *tls.Config) (http.RoundTripper, func()) {
+		return restTransport(props, t, &c.quiet)
+	}))
 	client, err := rest.NewCatalog(ctx, name, props["uri"], opts...)
 	if err != nil {
 		return nil, sqlerr.Wrap(err, sqlerr.ConnectionException, "open catalog %s", name)
 	}
-	c := &restCatalog{name: name, props: props, client: client, store: NewStore(props)}
+	c.client = client
 	c.engine = commitEngine{pointers: c, load: func(ctx context.Context, n Name, _ string) (*Table, error) { return c.Load(ctx, n) }, send: c.send}
 	return c, nil
+}
+
+// restTransport sends the requests. Its time-outs have the names that Java's client gives them.
+func restTransport(props map[string]string, t *tls.Config, quiet *atomic.Int64) (http.RoundTripper, func()) {
+	dial := net.Dialer{Timeout: 30 * time.Second}
+	if n := intProperty(props, "rest.client.connection-timeout-ms", 0); n > 0 {
+		dial.Timeout = time.Duration(n) * time.Millisecond
+	}
+	next := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t, DialContext: dial.DialContext,
+		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second}
+	return &patience{next: next, quiet: quiet}, next.CloseIdleConnections
 }
 
 func (c *restCatalog) Name() string                  { return c.name }
@@ -89,6 +109,8 @@ func (c *restCatalog) fail(err error, what, name string) error {
 		return &NotFound{What: what, Name: name}
 	case errors.Is(err, catalog.ErrNamespaceAlreadyExists), errors.Is(err, catalog.ErrTableAlreadyExists), errors.Is(err, catalog.ErrViewAlreadyExists):
 		return &Exists{What: what, Name: name}
+	case errors.Is(err, rest.ErrCommitFailed):
+		return errLostRace
 	case errors.Is(err, catalog.ErrNamespaceNotEmpty):
 		return &NotEmpty{Namespace: name}
 	case errors.Is(err, rest.ErrUnauthorized), errors.Is(err, rest.ErrForbidden):
@@ -124,11 +146,32 @@ func (c *restCatalog) CreateNamespace(ctx context.Context, ns string, props map[
 	if err := checkNamespace(ns); err != nil {
 		return err
 	}
-	return c.fail(c.client.CreateNamespace(ctx, levels(ns), props), "schema", ns)
+	missing, _ := c.noNamespace(ctx, ns)
+	return c.ask(ctx, "schema", ns, func(ctx context.Context) error { return c.client.CreateNamespace(ctx, levels(ns), props) },
+		missing, func(ctx context.Context) (bool, error) {
+			missing, err := c.noNamespace(ctx, ns)
+			return !missing, err
+		})
 }
 
 func (c *restCatalog) DropNamespace(ctx context.Context, ns string) error {
-	return c.fail(c.client.DropNamespace(ctx, levels(ns)), "schema", ns)
+	missing, err := c.noNamespace(ctx, ns)
+	return c.ask(ctx, "schema", ns, func(ctx context.Context) error { return c.client.DropNamespace(ctx, levels(ns)) },
+		!missing && err == nil, func(ctx context.Context) (bool, error) { return c.noNamespace(ctx, ns) })
+}
+
+// noNamespace tells whether a schema is missing.
+func (c *restCatalog) noNamespace(ctx context.Context, ns string) (bool, error) {
+	_, err := c.NamespaceProperties(ctx, ns)
+	return missing(err)
+}
+
+func missing(err error) (bool, error) {
+	var m *NotFound
+	if errors.As(err, &m) {
+		return true, nil
+	}
+	return false, err
 }
 
 func (c *restCatalog) NamespaceProperties(ctx context.Context, ns string) (map[string]string, error) {
@@ -137,8 +180,21 @@ func (c *restCatalog) NamespaceProperties(ctx context.Context, ns string) (map[s
 }
 
 func (c *restCatalog) SetNamespaceProperties(ctx context.Context, ns string, set map[string]string, remove []string) error {
-	_, err := c.client.UpdateNamespaceProperties(ctx, levels(ns), remove, set)
-	return c.fail(err, "schema", ns)
+	return c.ask(ctx, "schema", ns, func(ctx context.Context) error {
+		_, err := c.client.UpdateNamespaceProperties(ctx, levels(ns), remove, set)
+		return err
+	}, true, func(ctx context.Context) (bool, error) {
+		now, err := c.NamespaceProperties(ctx, ns)
+		if err != nil {
+			return false, err
+		}
+		for k, v := range set {
+			if w, ok := now[k]; !ok || v != w {
+				return false, nil
+			}
+		}
+		return !slices.ContainsFunc(remove, func(k string) bool { _, ok := now[k]; return ok }), nil
+	})
 }
 
 func (c *restCatalog) List(ctx context.Context, ns string) ([]Name, error) {
@@ -228,15 +284,17 @@ func (c *restCatalog) send(ctx context.Context, attempts []*attempt) error {
 		commits = append(commits, table.TableCommit{Identifier: ident(a.name), Requirements: rs, Updates: us})
 	}
 	var err error
+	var is answer
+	asked := withAnswer(ctx, &is)
 	if len(commits) == 1 {
-		_, _, err = c.client.CommitTable(ctx, commits[0].Identifier, commits[0].Requirements, commits[0].Updates)
+		_, _, err = c.client.CommitTable(asked, commits[0].Identifier, commits[0].Requirements, commits[0].Updates)
 	} else {
-		err = c.client.CommitTransaction(ctx, commits)
+		err = c.client.CommitTransaction(asked, commits)
 		if errors.Is(err, catalog.ErrNoSuchTable) && c.allThere(ctx, commits) {
 			err = rest.ErrEndpointNotSupported // what was not found is the endpoint
 		}
 	}
-	return c.sendError(err, attempts[0])
+	return c.sendError(err, &is, attempts[0].name)
 }
 
 func (c *restCatalog) allThere(ctx context.Context, commits []table.TableCommit) bool {
@@ -248,32 +306,70 @@ func (c *restCatalog) allThere(ctx context.Context, commits []table.TableCommit)
 	return true
 }
 
-// sendError tells a lost race, a certain refusal and a lost answer apart. Only what the server
-// said about the request is certain; a broken connection may have broken after the commit.
-func (c *restCatalog) sendError(err error, a *attempt) error {
-	switch {
+// sendError tells a request that did not leave, a lost race, a refusal and a lost answer apart. Of
+// these only the first is certain: see settle.
+func (c *restCatalog) sendError(err error, is *answer, n Name) error {
+	switch failed := c.fail(err, "table", n.String()); {
 	case err == nil:
 		return nil
-	case errors.Is(err, rest.ErrCommitFailed):
-		return errLostRace
 	case errors.Is(err, rest.ErrEndpointNotSupported):
 		return sqlerr.New(sqlerr.FeatureNotSupported, "catalog %s cannot commit several tables at once", c.name).
 			WithHint("COMMIT after each table.")
-	case neverSent(err):
-		return c.fail(err, "table", a.name.String())
-	case errors.Is(err, rest.ErrCommitStateUnknown):
-		return errors.Join(errUnknown, c.fail(err, "table", a.name.String()))
-	case errors.Is(err, rest.ErrBadRequest), errors.Is(err, rest.ErrForbidden), errors.Is(err, rest.ErrUnauthorized),
-		errors.Is(err, catalog.ErrNoSuchTable), errors.Is(err, rest.ErrAuthorizationExpired):
-		return c.fail(err, "table", a.name.String())
+	case !is.sent.Load():
+		return notSent{failed}
+	case is.status.Load() == http.StatusConflict:
+		return errLostRace
+	case is.refused():
+		return failed
+	default:
+		return errors.Join(errUnknown, failed)
 	}
-	return errors.Join(errUnknown, c.fail(err, "table", a.name.String()))
 }
 
-// neverSent recognises a server that could not be reached at all.
-func neverSent(err error) bool {
-	var e *net.OpError
-	return errors.As(err, &e) && e.Op == "dial"
+// notSent is an error of a request that did not leave.
+type notSent struct{ error }
+
+func (e notSent) Unwrap() []error { return []error{errNotSent, e.error} }
+
+// ask makes a request that is no commit of tables, and finds out how it ended where the answer does
+// not say: as commits do (settle), it looks at what there is. done tells whether things are as the
+// request was to make them; telling that they were not so before, so that done proves something.
+func (c *restCatalog) ask(ctx context.Context, what, name string, request func(context.Context) error, telling bool, done func(context.Context) (bool, error)) error {
+	var is answer
+	err := request(withAnswer(ctx, &is))
+	if err == nil && is.status.Load() == http.StatusOK && telling {
+		// Where the protocol answers without a body (204), a page that some gateway shows for
+		// everything looks like an answer, too.
+		if yes, e := done(ctx); e == nil && !yes {
+			err = errors.New("the answer was none of a catalog's")
+		}
+	}
+	failed := c.fail(err, what, name)
+	if err == nil || !is.sent.Load() {
+		return failed
+	}
+	refused := is.refused()
+	if refused && !telling {
+		return failed
+	}
+	ctx = context.WithoutCancel(ctx)
+	clock := clockOf(ctx, SystemClock)
+	for try := 1; try <= 4 && telling; try++ {
+		yes, e := done(ctx)
+		switch {
+		case e == nil && yes:
+			return nil
+		case e == nil && refused:
+			return failed
+		}
+		if clock.Sleep(ctx, jittered(100*time.Millisecond, try)) != nil {
+			break
+		}
+	}
+	u := sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the change of %s %s took place", what, name).
+		WithHint("See what there is before you run the statement again.")
+	u.Cause = err
+	return u
 }
 
 func (c *restCatalog) Commit(ctx context.Context, n Name, ch Change) (*Table, error) {
@@ -346,23 +442,74 @@ func (c *restCatalog) CommitStaged(ctx context.Context, t *Table, ch Change) (*T
 }
 
 func (c *restCatalog) Drop(ctx context.Context, n Name, purge bool) error {
-	if purge {
-		return c.fail(c.client.PurgeTable(ctx, ident(n)), "table", n.String())
+	old, err := c.Load(ctx, n)
+	if purge && err != nil {
+		return err
 	}
-	return c.fail(c.client.DropTable(ctx, ident(n)), "table", n.String())
+	return c.ask(ctx, "table", n.String(), func(ctx context.Context) error {
+		if purge {
+			return c.client.PurgeTable(ctx, ident(n))
+		}
+		return c.client.DropTable(ctx, ident(n))
+	}, err == nil, func(ctx context.Context) (bool, error) {
+		now, err := c.Load(ctx, n)
+		if err != nil {
+			return missing(err)
+		}
+		return now.uuid != old.uuid, nil
+	})
 }
 
 func (c *restCatalog) Rename(ctx context.Context, from, to Name) error {
 	if err := checkName(to); err != nil {
 		return err
 	}
-	_, err := c.client.RenameTable(ctx, ident(from), ident(to))
-	return c.fail(err, "table", from.String())
+	old, err := c.Load(ctx, from)
+	err = c.ask(ctx, "table", from.String(), func(ctx context.Context) error { return c.rename(ctx, "tables", from, to) },
+		err == nil && old.uuid != "", func(ctx context.Context) (bool, error) {
+			now, err := c.Load(ctx, to)
+			if err != nil {
+				_, err = missing(err)
+				return false, err
+			}
+			return now.uuid == old.uuid, nil
+		})
+	if sqlerr.CodeOf(err) == sqlerr.ConnectionException { // the library does not say what it is about
+		if _, e := c.Load(ctx, to); e == nil {
+			return &Exists{What: "table", Name: to.String()}
+		}
+	}
+	return err
+}
+
+// rename asks for another name of a table or view. What the library reads afterwards is not waited
+// for: that it cannot be read does not undo the rename.
+func (c *restCatalog) rename(ctx context.Context, what string, from, to Name) error {
+	var err error
+	if what == "views" {
+		_, err = c.client.RenameView(ctx, ident(from), ident(to))
+	} else {
+		_, err = c.client.RenameTable(ctx, ident(from), ident(to))
+	}
+	return err
 }
 
 func (c *restCatalog) Register(ctx context.Context, n Name, loc string) (*Table, error) {
-	if _, err := c.client.RegisterTable(ctx, ident(n), loc); err != nil {
-		return nil, c.fail(err, "table", n.String())
+	_, err := c.Load(ctx, n)
+	was, _ := missing(err)
+	err = c.ask(ctx, "table", n.String(), func(ctx context.Context) error {
+		_, err := c.client.RegisterTable(ctx, ident(n), loc)
+		return err
+	}, was, func(ctx context.Context) (bool, error) {
+		now, err := c.Load(ctx, n)
+		if err != nil {
+			_, err = missing(err)
+			return false, err
+		}
+		return Canonical(now.pointer) == Canonical(loc) || slices.ContainsFunc(now.metadataLog, func(l MetadataLogEntry) bool { return Canonical(l.File) == Canonical(loc) }), nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return c.Load(ctx, n)
 }
@@ -395,47 +542,4 @@ func (c *restCatalog) LoadView(ctx context.Context, n Name) (*View, error) {
 		return nil, metadataError(err, v.MetadataLocation())
 	}
 	return parseView(n, v.MetadataLocation(), raw)
-}
-
-func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, replace bool) (*View, error) {
-	if err := checkName(n); err != nil {
-		return nil, err
-	}
-	if replace {
-		// The library's client has no replace that keeps versions: make it anew.
-		if err := c.DropView(ctx, n); err != nil {
-			if _, missing := err.(*NotFound); !missing {
-				return nil, err
-			}
-		}
-	}
-	raw, err := json.Marshal(spec.Schema.fresh(new(int)).json())
-	if err != nil {
-		return nil, err
-	}
-	schema := &iceberg.Schema{}
-	if err := json.Unmarshal(raw, schema); err != nil {
-		return nil, err
-	}
-	raw, err = json.Marshal(spec.version(1, 0, clockOf(ctx, SystemClock).Now()))
-	if err != nil {
-		return nil, err
-	}
-	version := &view.Version{}
-	if err := json.Unmarshal(raw, version); err != nil {
-		return nil, err
-	}
-	if _, err := c.client.CreateView(ctx, ident(n), version, schema, catalog.WithViewProperties(spec.Properties)); err != nil {
-		return nil, c.fail(err, "view", n.String())
-	}
-	return c.LoadView(ctx, n)
-}
-
-func (c *restCatalog) DropView(ctx context.Context, n Name) error {
-	return c.fail(c.client.DropView(ctx, ident(n)), "view", n.String())
-}
-
-func (c *restCatalog) RenameView(ctx context.Context, from, to Name) error {
-	_, err := c.client.RenameView(ctx, ident(from), ident(to))
-	return c.fail(err, "view", from.String())
 }

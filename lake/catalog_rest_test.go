@@ -2,262 +2,23 @@ package lake
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
-	"net/http"
 	"net/http/httptest"
-	"strings"
-	"sync"
 	"testing"
 
-	"github.com/apache/iceberg-go/table"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/fakerest"
 	"github.com/lhsql/lhsql/types"
 )
 
-// restServer is a REST catalog in memory. It applies updates with the Iceberg library's own
-// metadata builder, so that what we send is judged by other code than ours.
-type restServer struct {
-	mu         sync.Mutex
-	namespaces map[string]map[string]string
-	tables     map[string]*restTable
-	// fault, if set, decides what becomes of the next commit: "conflict", "lost" (done, but
-	// answered with 503), "failed" (not done, answered with 503).
-	fault string
-	// transactions: it commits several tables at once.
-	transactions bool
-	// config is what the server says of how a table's objects are reached.
-	config map[string]string
-}
-
-type restTable struct {
-	meta table.Metadata
-	loc  string
-}
-
-type restCommit struct {
-	Requirements table.Requirements `json:"requirements"`
-	Updates      table.Updates      `json:"updates"`
-	Identifier   struct {
-		Namespace []string `json:"namespace"`
-		Name      string   `json:"name"`
-	} `json:"identifier"`
-}
-
-func (s *restServer) reply(w http.ResponseWriter, code int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-func (s *restServer) refuse(w http.ResponseWriter, code int, kind string) {
-	s.reply(w, code, obj{"error": obj{"message": kind, "type": kind, "code": code}})
-}
-
-func (s *restServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
-	route := r.Method
-	for i, p := range parts {
-		if i%2 == 0 {
-			route += " " + p
-		}
-	}
-	ns, tab := "", ""
-	if len(parts) > 1 {
-		ns = strings.ReplaceAll(parts[1], "\x1f", ".")
-	}
-	if len(parts) > 3 {
-		tab = ns + "." + parts[3]
-	}
-	switch route {
-	case "GET config":
-		s.reply(w, 200, obj{"defaults": obj{}, "overrides": obj{}})
-	case "GET namespaces":
-		list := [][]string{}
-		if len(parts) == 2 {
-			s.namespace(w, ns)
-			return
-		}
-		if r.URL.Query().Get("parent") == "" {
-			for n := range s.namespaces {
-				list = append(list, []string{n})
-			}
-		}
-		s.reply(w, 200, obj{"namespaces": list})
-	case "POST namespaces":
-		var in struct {
-			Namespace  []string
-			Properties map[string]string
-		}
-		_ = json.NewDecoder(r.Body).Decode(&in)
-		if s.namespaces[in.Namespace[0]] != nil {
-			s.refuse(w, 409, "AlreadyExistsException")
-			return
-		}
-		s.namespaces[in.Namespace[0]] = in.Properties
-		s.reply(w, 200, in)
-	case "GET namespaces tables":
-		if tab != "" {
-			s.load(w, tab)
-			return
-		}
-		list := []obj{}
-		for n := range s.tables {
-			list = append(list, obj{"namespace": []string{ns}, "name": strings.TrimPrefix(n, ns+".")})
-		}
-		s.reply(w, 200, obj{"identifiers": list})
-	case "POST namespaces tables":
-		var c restCommit
-		if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
-			s.refuse(w, 400, err.Error())
-			return
-		}
-		if err := s.commit(tab, c); err != nil {
-			s.refuse(w, err.code, err.msg)
-			return
-		}
-		if s.fault == "lost" {
-			s.fault = ""
-			s.refuse(w, 503, "ServiceUnavailable")
-			return
-		}
-		s.load(w, tab)
-	case "DELETE namespaces tables":
-		delete(s.tables, tab)
-		w.WriteHeader(204)
-	case "DELETE namespaces":
-		delete(s.namespaces, ns)
-		w.WriteHeader(204)
-	case "POST tables":
-		s.rename(w, r)
-	case "POST transactions":
-		s.commitAll(w, r)
-	default:
-		s.refuse(w, 404, "no route "+route)
-	}
-}
-
-func (s *restServer) rename(w http.ResponseWriter, r *http.Request) {
-	type ident struct {
-		Namespace []string
-		Name      string
-	}
-	var in struct{ Source, Destination ident }
-	_ = json.NewDecoder(r.Body).Decode(&in)
-	from, to := strings.Join(append(in.Source.Namespace, in.Source.Name), "."), strings.Join(append(in.Destination.Namespace, in.Destination.Name), ".")
-	switch {
-	case s.tables[from] == nil:
-		s.refuse(w, 404, "NoSuchTableException")
-	case s.tables[to] != nil:
-		s.refuse(w, 409, "AlreadyExistsException")
-	default:
-		s.tables[to] = s.tables[from]
-		delete(s.tables, from)
-		w.WriteHeader(204)
-	}
-}
-
-func (s *restServer) commitAll(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Changes []restCommit `json:"table-changes"`
-	}
-	if !s.transactions {
-		s.refuse(w, 404, "no route")
-		return
-	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		s.refuse(w, 400, err.Error())
-		return
-	}
-	was := maps.Clone(s.tables)
-	for _, c := range in.Changes {
-		if err := s.commit(strings.Join(append(c.Identifier.Namespace, c.Identifier.Name), "."), c); err != nil {
-			s.tables = was
-			s.refuse(w, err.code, err.msg)
-			return
-		}
-	}
-	w.WriteHeader(204)
-}
-
-func (s *restServer) namespace(w http.ResponseWriter, ns string) {
-	p, ok := s.namespaces[ns]
-	if !ok {
-		s.refuse(w, 404, "NoSuchNamespaceException")
-		return
-	}
-	s.reply(w, 200, obj{"namespace": []string{ns}, "properties": p})
-}
-
-func (s *restServer) load(w http.ResponseWriter, tab string) {
-	t := s.tables[tab]
-	if t == nil {
-		s.refuse(w, 404, "NoSuchTableException")
-		return
-	}
-	s.reply(w, 200, obj{"metadata-location": t.loc, "metadata": t.meta, "config": s.config})
-}
-
-type restRefusal struct {
-	code int
-	msg  string
-}
-
-func (s *restServer) commit(tab string, c restCommit) *restRefusal {
-	switch s.fault {
-	case "conflict":
-		s.fault = ""
-		return &restRefusal{409, "CommitFailedException"}
-	case "failed":
-		return &restRefusal{503, "ServiceUnavailable"}
-	}
-	t := s.tables[tab]
-	var base table.Metadata
-	b, err := table.NewMetadataBuilder(2)
-	if t != nil {
-		base = t.meta
-		b, err = table.MetadataBuilderFromBase(base, t.loc)
-	}
-	for _, r := range c.Requirements {
-		// As the Iceberg project's own server: who creates can require nothing else.
-		if t == nil && r.GetType() != "assert-create" {
-			return &restRefusal{400, "Invalid create requirements"}
-		}
-		if err := r.Validate(base); err != nil {
-			return &restRefusal{409, err.Error()}
-		}
-	}
-	for _, u := range c.Updates {
-		if err == nil {
-			err = u.Apply(b)
-		}
-	}
-	if err != nil {
-		return &restRefusal{400, err.Error()}
-	}
-	meta, err := b.Build()
-	if err != nil {
-		return &restRefusal{400, err.Error()}
-	}
-	n := 0
-	if t != nil {
-		_, _ = fmt.Sscanf(t.loc[strings.LastIndexByte(t.loc, '/')+1:], "%05d", &n)
-	}
-	s.tables[tab] = &restTable{meta, fmt.Sprintf("%s/metadata/%05d-x.metadata.json", meta.Location(), n+1)}
-	return nil
-}
-
-func restFixture(t *testing.T) (*fixture, *restServer) {
-	s := &restServer{namespaces: map[string]map[string]string{}, tables: map[string]*restTable{}}
+func restFixture(t *testing.T) (*fixture, *fakerest.Server) {
+	s := fakerest.New()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	dir := t.TempDir()
+	s.Warehouse = dir + "/wh"
 	ctx := WithClock(context.Background(), &ticks{now: clockStart})
-	c, err := OpenCatalog(ctx, "rest", map[string]string{"type": "rest", "uri": srv.URL, "warehouse": dir + "/wh"})
+	c, err := OpenCatalog(ctx, "rest", map[string]string{"type": "rest", "uri": srv.URL, "warehouse": s.Warehouse})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,16 +42,16 @@ func TestRESTCatalog(t *testing.T) {
 	p := types.NewStr("p")
 	commit := func(c Change) error { _, err := f.c.Commit(f.ctx, f.name, c); return err }
 	f.must(commit(Change{Add: []*DataFile{f.file(3, p)}}))
-	s.fault = "conflict"
+	s.Break(&fakerest.Fault{Answer: "409"})
 	f.must(commit(Change{Add: []*DataFile{f.file(4, p)}}))
-	s.fault = "lost"
+	s.Break(&fakerest.Fault{Answer: "503", Applied: true})
 	f.must(commit(Change{Add: []*DataFile{f.file(5, p)}}))
 	f.has("f1", "f2", "f3")
-	s.fault = "failed"
+	s.Break(&fakerest.Fault{Answer: "503", Times: 100})
 	if err := commit(Change{Add: []*DataFile{f.file(5, p)}}); Outcome(err) != Unknown {
 		t.Errorf("a lost answer: %v", err)
 	}
-	s.fault = ""
+	s.Break(nil)
 	base := f.load()
 	f.must(commit(Change{Base: base, Snapshot: base.CurrentSnapshot(), Kind: CopyOnWrite, Remove: []*DataFile{f.live("main")["f1.parquet"]}}))
 	if err := commit(Change{Base: base, Snapshot: base.CurrentSnapshot(), Kind: CopyOnWrite, Remove: []*DataFile{{Path: f.dir + "/wh/a/t/data/f1.parquet", Partition: []types.Datum{p}}}}); !isConflict(err) {
@@ -381,14 +142,14 @@ func TestRESTVendedCredentials(t *testing.T) {
 		return err
 	}
 	c := open(map[string]string{})
-	s.config = map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "nobody", "s3.secret-access-key": "s", "client.region": "us-east-1"}
+	s.Config = map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "nobody", "s3.secret-access-key": "s", "client.region": "us-east-1"}
 	cache := SharedCache
 	t.Cleanup(func() { SharedCache = cache })
 	SharedCache = NewCache(1 << 20) // or what admin read would be found there
 	if err := read(c); err == nil {
 		t.Error("objects were read without their credentials")
 	}
-	s.config["s3.access-key-id"] = "vended"
+	s.Config["s3.access-key-id"] = "vended"
 	f.must(read(c))
 	_, err = c.Commit(f.ctx, f.name, Change{Add: []*DataFile{f.file(4)}})
 	f.must(err)

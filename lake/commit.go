@@ -57,6 +57,8 @@ type commitEngine struct {
 	send func(ctx context.Context, attempts []*attempt) error
 	// rows, if set, is the catalog's way to make definitions and to move pointers in one step.
 	rows rowCatalog
+	// turns lets this process's writers at each table one after the other.
+	turns turns
 }
 
 // attempt is one try of one change.
@@ -67,6 +69,8 @@ type attempt struct {
 	edit    *Edit
 	to      string
 	written []string
+	// snapshot is the id of the one that the attempt adds; 0: none.
+	snapshot int64
 }
 
 // retryPolicy is from the table's properties (commit.retry.…). Where the table says nothing, more
@@ -85,9 +89,15 @@ func policyOf(props map[string]string) retryPolicy {
 		min: ms("commit.retry.min-wait-ms", 100), max: ms("commit.retry.max-wait-ms", 60_000)}
 }
 
-// wait is the pause before try n (from 1): doubling, jittered, bounded.
+// wait is the pause before try n (from 1). Writers of this process take turns, so that a race is
+// lost to another process alone. The first try again follows at once: whoever pauses whenever he is
+// late is late again, and most often the one who was first is done. Then the pause doubles from try
+// to try, jittered and bounded.
 func (p retryPolicy) wait(n int) time.Duration {
-	d := min(p.min<<min(n-1, 20), p.max)
+	if n < 2 {
+		return 0
+	}
+	d := min(p.min<<min(n-2, 20), p.max)
 	if d <= 0 {
 		return 0
 	}
@@ -103,6 +113,11 @@ func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Ta
 func (g *commitEngine) publish(ctx context.Context, changes []TableChange, d *definitions) ([]*Table, error) {
 	commit := uuid.NewString()
 	clock := clockOf(ctx, SystemClock)
+	done, err := g.turns.take(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	for try := 0; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -113,13 +128,15 @@ func (g *commitEngine) publish(ctx context.Context, changes []TableChange, d *de
 			moves, err = g.moves(ctx, attempts, d, try)
 		}
 		if err == nil {
-			err = g.swap(ctx, attempts, moves, d)
-		}
-		if err == nil {
-			return g.results(ctx, attempts)
+			if err = g.swap(ctx, attempts, moves, d); err != nil {
+				err = g.settle(ctx, attempts, moves, commit, err)
+			}
+			if err == nil {
+				return g.results(ctx, attempts)
+			}
 		}
 		if Outcome(err) == Unknown {
-			return g.resolve(ctx, attempts, moves, commit, err)
+			return nil, err
 		}
 		cleanUp(ctx, attempts)
 		switch {
@@ -263,6 +280,7 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 		if err != nil {
 			return err
 		}
+		a.snapshot = p.id
 	}
 	if !a.edit.changed() && !c.makes() {
 		return nil
@@ -371,71 +389,117 @@ func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Tab
 	return out, nil
 }
 
-// resolve finds out whether a commit happened whose answer was lost (C3): the pointer may be at
-// our metadata file, or a later one may know our commit. That neither is seen proves nothing.
-func (g *commitEngine) resolve(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string, cause error) ([]*Table, error) {
+// settle finds out what became of a try that the catalog did not confirm (C3): nil if it took
+// place, an error of the outcome Unknown if that cannot be known, else err.
+//
+// A lost answer proves nothing, and where what was written is not seen, that proves nothing either.
+// Nor does a refusal of a server's prove that nothing happened: a gateway that sends a request twice
+// is told of the conflict with itself, and one that gave up waiting answers what it likes. So before
+// anything is removed or tried again, the head is loaded and our commit looked for. After a refusal
+// it is not coming any more; that it is not seen is an answer then.
+func (g *commitEngine) settle(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string, err error) error {
+	refused := Outcome(err) != Unknown
+	if refused && (g.send == nil || errors.Is(err, errNotSent)) {
+		return err // a database's word is certain
+	}
 	ctx = context.WithoutCancel(ctx)
 	clock := clockOf(ctx, SystemClock)
 	for try := 1; try <= 4; try++ {
-		if g.happened(ctx, attempts, moves, commit) {
-			return g.results(ctx, attempts)
+		happened, e := g.happened(ctx, attempts, moves, commit)
+		switch {
+		case happened:
+			return nil
+		case refused && e == nil:
+			return err
 		}
-		if err := clock.Sleep(ctx, retryPolicy{min: 100 * time.Millisecond, max: 2 * time.Second}.wait(try)); err != nil {
+		if clock.Sleep(ctx, retryPolicy{min: 100 * time.Millisecond, max: 2 * time.Second}.wait(try+1)) != nil {
 			break
 		}
 	}
-	var e *sqlerr.Error
+	var u *sqlerr.Error
 	if len(attempts) > 0 {
-		e = sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit to table %s took place", attempts[0].name).
+		u = sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit to table %s took place", attempts[0].name).
 			WithHint("Look for the snapshot whose summary has lhsql.commit-uuid = %s before you run the statement again.", commit)
 	} else {
-		e = sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit took place").
+		u = sqlerr.New(sqlerr.TransactionUnknown, "it is not known whether the commit took place").
 			WithHint("See what tables and views there are before you run the statement again.")
 	}
-	e.Cause = cause
-	return nil, e
+	u.Cause = err
+	return u
 }
 
-// happened looks for the first moved pointer's new state: pointers move all or none.
-func (g *commitEngine) happened(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string) bool {
-	for _, a := range attempts {
-		if a.to == "" {
-			continue
-		}
+// happened looks for the new state of one of the tables: all are changed or none. A table that is
+// made is known by its UUID, one that got a snapshot by the commit's UUID in its summary, others by
+// what they are to be like. An error says that nobody could be asked.
+func (g *commitEngine) happened(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string) (bool, error) {
+	if a := telling(attempts); a != nil {
 		name := a.name
 		if a.now != (Name{}) {
 			name = a.now
 		}
+		var missing *NotFound
 		loc, err := g.pointers.pointer(ctx, name)
-		if err != nil {
-			return false
+		if errors.As(err, &missing) {
+			return false, nil
 		}
-		if loc == a.to {
-			return true
+		if err != nil || loc == a.to {
+			return err == nil, err
 		}
 		t, err := g.load(ctx, name, loc)
+		if errors.As(err, &missing) {
+			return false, nil
+		}
 		if err != nil {
-			return false
+			return false, err
 		}
-		for _, l := range t.metadataLog {
-			if l.File == a.to {
-				return true
-			}
-		}
-		for _, s := range t.snapshots {
-			if strings.HasPrefix(s.Summary["lhsql.commit-uuid"], commit) {
-				return true
-			}
-		}
-		return false
+		return a.seenIn(t, commit, g.send != nil), nil
 	}
 	for _, m := range moves {
-		if m.to != "" {
+		if m.to != "" && g.rows != nil {
 			loc, err := g.rows.located(ctx, m.target())
-			return err == nil && loc == m.to
+			return err == nil && loc == m.to, err
 		}
 	}
-	return false // that something is gone does not tell by whom
+	return false, nil // that something is gone does not tell by whom
+}
+
+// telling is the attempt whose traces are the plainest; nil: none leaves any.
+func telling(attempts []*attempt) *attempt {
+	var some *attempt
+	for _, a := range attempts {
+		if a.to == "" {
+			continue
+		}
+		if a.head.staged != nil && a.head.staged.created || a.snapshot != 0 {
+			return a
+		}
+		if some == nil {
+			some = a
+		}
+	}
+	return some
+}
+
+// seenIn tells whether a table's state knows of the attempt. With sent, it was sent as updates: no
+// metadata file is ours.
+func (a *attempt) seenIn(t *Table, commit string, sent bool) bool {
+	for _, l := range t.metadataLog {
+		if l.File == a.to {
+			return true
+		}
+	}
+	for _, s := range t.snapshots {
+		if strings.HasPrefix(s.Summary["lhsql.commit-uuid"], commit) {
+			return true
+		}
+	}
+	switch {
+	case a.snapshot != 0 || !sent:
+		return false
+	case a.head.staged != nil && a.head.staged.created:
+		return t.uuid == a.head.uuid
+	}
+	return a.edit.visibleIn(t)
 }
 
 // cleanUp removes the files of tries that certainly did not commit.

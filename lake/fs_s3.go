@@ -11,13 +11,18 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -53,11 +58,66 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 		if p := props["s3.path-style-access"]; p != "" {
 			o.UsePathStyle = strings.EqualFold(p, "true")
 		}
+		o.HTTPClient = quietClient{o.HTTPClient, quietProperty(props, "s3.request-timeout", time.Second)}
+		o.Retryer = storeRetryer{retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = storeTries
+			o.RateLimiter = ratelimit.None // each statement has a time of its own
+			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return jittered(100*time.Millisecond, n), nil })
+			o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(passing)}, o.Retryables...)
+		})}
 		// Older stores know no checksum trailers: send them only where they are required.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 	return &s3FS{client: client, name: props["s3.endpoint"]}, nil
+}
+
+// storeTries is how often one request to a store is made, and how often in a row the body of an
+// object may bring nothing before it ends.
+const storeTries = 6
+
+// quietClient gives up a store that says nothing.
+type quietClient struct {
+	next  s3.HTTPClient
+	quiet time.Duration
+}
+
+func (c quietClient) Do(r *http.Request) (*http.Response, error) { return once(c.next.Do, r, c.quiet) }
+
+// storeRetryer waits as long as a store asks for.
+type storeRetryer struct{ *retry.Standard }
+
+func (r storeRetryer) RetryDelay(n int, err error) (time.Duration, error) {
+	var a *awshttp.ResponseError
+	if errors.As(err, &a) && a.Response != nil && a.Response.Response != nil {
+		if told, says := retryAfter(a.Response.Response); says {
+			return told, nil
+		}
+	}
+	return r.Standard.RetryDelay(n, err)
+}
+
+// passing recognises what goes away by itself: a store that is busy with another request for the
+// same object (409), that asks to come again (429), or that fell silent or off in the middle.
+func passing(err error) aws.Ternary {
+	var a *awshttp.ResponseError
+	if errors.As(err, &a) && a.Response != nil && a.Response.Response != nil {
+		switch told, _ := retryAfter(a.Response.Response); {
+		case told > longestRetryAfter:
+			return aws.FalseTernary
+		case a.HTTPStatusCode() == http.StatusConflict, a.HTTPStatusCode() == http.StatusTooManyRequests:
+			return aws.TrueTernary
+		}
+	}
+	if brokenOff(err) {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
+}
+
+// brokenOff recognises a connection that ended, or fell silent, in the middle of an answer.
+func brokenOff(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, errQuiet)
 }
 
 func bucketKey(path string) (bucket, key string, err error) {
@@ -120,19 +180,42 @@ func (f *s3File) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if len(p) == 0 {
 		return nil
 	}
+	// A body that ends early is gone on with from there, of the same object.
+	var tag *string
+	for tries := 0; ; {
+		n, t, err := f.piece(ctx, p, off, tag)
+		if err == nil {
+			return nil
+		}
+		if p, off, tag = p[n:], off+int64(n), t; n > 0 {
+			tries = 0
+		}
+		if tries++; tries >= storeTries || !brokenOff(err) || ctx.Err() != nil {
+			return err
+		}
+		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(100*time.Millisecond, tries)); err != nil {
+			return err
+		}
+	}
+}
+
+// piece reads p, or as much of it as comes; tag is what the object must have, if not nil, and
+// what it has.
+func (f *s3File) piece(ctx context.Context, p []byte, off int64, tag *string) (int, *string, error) {
 	rng := fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)
-	out, err := f.s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.bucket, Key: &f.key, Range: &rng})
+	out, err := f.s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.bucket, Key: &f.key, Range: &rng, IfMatch: tag})
 	if err != nil {
-		return s3Error(err, "read", f.path)
+		return 0, tag, s3Error(err, "read", f.path)
 	}
 	defer out.Body.Close()
 	if n := aws.ToInt64(out.ContentLength); out.ContentLength != nil && n != int64(len(p)) {
-		return fmt.Errorf("read %s: %w: %d bytes at %d, got %d", f.path, io.ErrUnexpectedEOF, len(p), off, n)
+		return 0, tag, fmt.Errorf("read %s: %d bytes at %d are not there, but %d", f.path, len(p), off, n)
 	}
-	if _, err := io.ReadFull(out.Body, p); err != nil {
-		return fmt.Errorf("read %s: %w", f.path, err)
+	n, err := io.ReadFull(out.Body, p)
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", f.path, err)
 	}
-	return nil
+	return n, out.ETag, err
 }
 
 func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
@@ -140,6 +223,18 @@ func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	for try := 1; ; try++ {
+		b, err := s.whole(ctx, path, bucket, key)
+		if err == nil || try >= storeTries || !brokenOff(err) || ctx.Err() != nil {
+			return b, err
+		}
+		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(100*time.Millisecond, try)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *s3FS) whole(ctx context.Context, path, bucket, key string) ([]byte, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {
 		return nil, s3Error(err, "read", path)
@@ -191,6 +286,8 @@ type s3Writer struct {
 	path, bucket, key string
 	buf               bytes.Buffer
 	upload            *string
+	mark              string // in the object's metadata: it is this upload's
+	size              int64
 	parts             []s3types.CompletedPart
 	done              bool
 }
@@ -207,7 +304,8 @@ func (w *s3Writer) Write(p []byte) (int, error) {
 
 func (w *s3Writer) part(ctx context.Context, b []byte) error {
 	if w.upload == nil {
-		out, err := w.s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &w.bucket, Key: &w.key})
+		w.mark = uuid.NewString()
+		out, err := w.s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &w.bucket, Key: &w.key, Metadata: map[string]string{uploadMark: w.mark}})
 		if err != nil {
 			return s3Error(err, "create", w.path)
 		}
@@ -218,6 +316,7 @@ func (w *s3Writer) part(ctx context.Context, b []byte) error {
 	if err != nil {
 		return s3Error(err, "write", w.path)
 	}
+	w.size += int64(len(b))
 	w.parts = append(w.parts, s3types.CompletedPart{ETag: out.ETag, PartNumber: &n})
 	return nil
 }
@@ -235,9 +334,20 @@ func (w *s3Writer) Commit(ctx context.Context) error {
 	}
 	_, err := w.s.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &w.bucket, Key: &w.key, UploadId: w.upload,
 		MultipartUpload: &s3types.CompletedMultipartUpload{Parts: w.parts}, IfNoneMatch: aws.String("*")})
+	if err = s3Error(err, "create", w.path); errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		// The answer may have been lost and the request repeated: then the upload is gone, or its own
+		// object stands in its way.
+		h, e := w.s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &w.bucket, Key: &w.key})
+		if e == nil && h.Metadata[uploadMark] == w.mark && aws.ToInt64(h.ContentLength) == w.size {
+			err = nil
+		}
+	}
 	w.done = err == nil
-	return s3Error(err, "create", w.path)
+	return err
 }
+
+// uploadMark is the name of the entry in an object's metadata that tells which upload made it.
+const uploadMark = "lhsql-upload"
 
 func (w *s3Writer) Abort() {
 	if w.done || w.upload == nil {

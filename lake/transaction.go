@@ -303,6 +303,8 @@ func lost(err error) error {
 	var ex *Exists
 	var ne *NotEmpty
 	switch {
+	case Outcome(err) == Unknown: // whatever is beneath
+		return err
 	case errors.As(err, &nf):
 		return conflict("another transaction dropped or renamed %s %s", nf.What, nf.Name)
 	case errors.As(err, &ex):

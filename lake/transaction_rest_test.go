@@ -13,7 +13,7 @@ import (
 // changes, and made alone.
 func TestRESTTransaction(t *testing.T) {
 	f, s := restFixture(t)
-	s.transactions = true
+	s.Transactions = true
 	f.must(f.c.CreateNamespace(f.ctx, "a", nil))
 	spec := TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long")}}}
 	_, err := f.c.Create(f.ctx, f.name, spec)
@@ -21,7 +21,7 @@ func TestRESTTransaction(t *testing.T) {
 	named := func(n string) Name { return Name{Namespace: "a", Table: n} }
 	tables := func(want ...string) {
 		t.Helper()
-		if got := slices.Sorted(maps.Keys(s.tables)); !slices.Equal(got, want) {
+		if got := slices.Sorted(maps.Keys(s.Tables)); !slices.Equal(got, want) {
 			t.Errorf("the server has %q, want %q", got, want)
 		}
 	}
@@ -64,9 +64,9 @@ func TestRESTTransaction(t *testing.T) {
 	f.must(err)
 	_, err = f.c.Create(f.ctx, named("late"), spec)
 	f.must(err)
-	before := s.tables["a.t"].loc
+	before := s.Tables["a.t"].Location
 	publish(tx, sqlerr.SerializationFailure)
-	if s.tables["a.t"].loc != before {
+	if s.Tables["a.t"].Location != before {
 		t.Error("one table of a transaction was committed without the other")
 	}
 
@@ -108,23 +108,23 @@ func TestRESTTransaction(t *testing.T) {
 	insert(tx, f.name, 7)
 	f.must(tx.Drop(f.ctx, named("made"), false))
 	tables("a.made", "a.t")
-	uuid := s.tables["a.t"].meta.TableUUID()
+	uuid := s.Tables["a.t"].Meta.TableUUID()
 	publish(tx, "")
 	tables("a.backup", "a.t")
-	if s.tables["a.backup"].meta.TableUUID() != uuid || s.tables["a.t"].meta.TableUUID() == uuid {
+	if s.Tables["a.backup"].Meta.TableUUID() != uuid || s.Tables["a.t"].Meta.TableUUID() == uuid {
 		t.Error("the tables did not get each other's places")
 	}
 
 	// A server that knows no transactions does so with tables as well.
-	s.transactions = false
+	s.Transactions = false
 	for _, stepwise := range []bool{false, true} {
 		tx = Begin(f.c)
 		tx.Stepwise = stepwise
 		insert(tx, f.name, 1)
 		insert(tx, named("backup"), 1)
-		before, uuid := s.tables["a.t"].loc, s.tables["a.backup"].loc
+		before, uuid := s.Tables["a.t"].Location, s.Tables["a.backup"].Location
 		publish(tx, map[bool]sqlerr.Code{false: sqlerr.FeatureNotSupported}[stepwise])
-		if moved := s.tables["a.t"].loc != before && s.tables["a.backup"].loc != uuid; moved != stepwise {
+		if moved := s.Tables["a.t"].Location != before && s.Tables["a.backup"].Location != uuid; moved != stepwise {
 			t.Errorf("stepwise %v: moved %v", stepwise, moved)
 		}
 	}

@@ -154,6 +154,17 @@ func parseView(n Name, loc string, b []byte) (*View, error) {
 	return nil, sqlerr.New(sqlerr.DataCorrupted, "view %s has no version with the current id %d", n, j.CurrentVersion)
 }
 
+// lastVersion is the highest id of the view's versions.
+func (v *View) lastVersion() int64 {
+	var j viewJSON
+	_ = json.Unmarshal(v.raw, &j) // it was read from there
+	id := v.VersionID
+	for _, ver := range j.Versions {
+		id = max(id, ver.ID)
+	}
+	return id
+}
+
 // spec is what makes the view's current version anew.
 func (v *View) spec() ViewSpec {
 	s := ViewSpec{Schema: &Schema{}, Representations: v.Representations, DefaultCatalog: v.DefaultCatalog,
