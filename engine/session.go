@@ -157,7 +157,7 @@ func (s *Session) TextOptions() *types.TextOptions {
 
 func (s *Session) zone() *time.Location {
 	name, _ := s.settings.get("TimeZone")
-	loc, _, err := types.LoadZone(name)
+	loc, _, err := types.SettingZone(name)
 	if err != nil {
 		return time.UTC
 	}

@@ -369,11 +369,8 @@ func checkDateStyle(v string) (string, error) {
 }
 
 func checkZone(v string) (string, error) {
-	_, name, err := types.LoadZone(v)
-	if err != nil {
-		return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter %q: %q", "TimeZone", v)
-	}
-	return name, nil
+	_, name, err := types.SettingZone(v)
+	return name, err
 }
 
 func checkSearchPath(v string) (string, error) {

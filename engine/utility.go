@@ -154,6 +154,9 @@ func (s *Session) setStatement(n *ast.Set, r *Result) (string, error) {
 		words[i] = w
 	}
 	v := strings.Join(words, ", ")
+	if strings.EqualFold(n.Name, "spark.sql.session.timezone") {
+		v = sparkZone(v)
+	}
 	if canonicalSetting(n.Name) == "search_path" {
 		v = quotePath(words)
 	}
@@ -164,6 +167,25 @@ func (s *Session) setStatement(n *ast.Set, r *Result) (string, error) {
 		return "", err
 	}
 	return tag, nil
+}
+
+// sparkZone spells a zone by its displacement, which Spark counts east of Greenwich, as TimeZone
+// takes it.
+func sparkZone(v string) string {
+	off := v
+	for _, p := range []string{"GMT", "UTC", "UT"} {
+		if rest, ok := strings.CutPrefix(v, p); ok {
+			off = rest
+			break
+		}
+	}
+	if len(off) < 2 || off[0] != '+' && off[0] != '-' {
+		return v
+	}
+	if len(off) < 4 {
+		off += ":00"
+	}
+	return "INTERVAL '" + off + "'"
 }
 
 // quotePath keeps the elements of SET search_path apart when they need quotes.
@@ -192,7 +214,12 @@ func settingWord(e ast.Expr) (string, error) {
 		w, err := settingWord(e.X)
 		return e.Op + w, err
 	case *ast.Cast:
-		return settingWord(e.X)
+		w, err := settingWord(e.X)
+		if err != nil || e.Type.Name != "interval" {
+			return w, err
+		}
+		iv, err := types.ParseIntervalFields(w, e.Type.Fields, nil) // SET TIME ZONE INTERVAL …
+		return "INTERVAL '" + string(types.AppendInterval(nil, iv, nil)) + "'", err
 	}
 	return "", sqlerr.New(sqlerr.SyntaxError, "SET takes constants only").At(e.Position())
 }

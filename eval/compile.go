@@ -193,8 +193,13 @@ func (k *compiler) compile(e plan.Expr) (node, error) {
 		x, err := k.compile(e.X)
 		return &isNullNode{x: x, negate: e.Negate}, err
 	case *plan.Case:
+		for _, w := range e.Whens {
+			checkArms("CASE", e.Typ, w.Then)
+		}
+		checkArms("CASE", e.Typ, e.Else)
 		return k.compileCase(e)
 	case *plan.Coalesce:
+		checkArms("COALESCE", e.Typ, e.Args...)
 		args, err := k.compileAll(e.Args)
 		return &coalesceNode{args: args, merge: merger{out: vec.Vector{Type: e.Typ}}}, err
 	case *plan.InList:
@@ -213,6 +218,7 @@ func (k *compiler) compile(e plan.Expr) (node, error) {
 	case *plan.Slice:
 		return k.compileSlice(e)
 	case *plan.ArrayExpr:
+		checkArms("ARRAY", e.Typ.Elem(), e.Elems...)
 		args, err := k.compileAll(e.Elems)
 		return &arrayNode{elems: args, out: vec.Vector{Type: e.Typ}}, err
 	case *plan.RowExpr:

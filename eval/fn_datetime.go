@@ -71,7 +71,7 @@ func init() {
 			if err != nil {
 				return types.Null, err
 			}
-			loc, _, err := types.LoadZone(a[6].Str())
+			loc, err := types.ArgumentZone(a[6].Str())
 			if err != nil {
 				return types.Null, err
 			}

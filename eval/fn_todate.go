@@ -60,6 +60,7 @@ type dateReader struct {
 	zoneSign   int64
 	yearDigits int
 	hasZone    bool
+	minus      bool // before the field stands a minus that was taken for a separator
 }
 
 func errDateText(format string, args ...any) *sqlerr.Error {
@@ -120,6 +121,8 @@ func (r *dateReader) read(nodes []formatNode) error {
 		case fx:
 			exact = true
 		default:
+			// More was passed over than the template has: a last minus may be the zone's sign.
+			r.minus = extra > 0 && strings.HasSuffix(r.text[:len(r.text)-len(r.s)], "-")
 			if err := r.field(n, slurps(nodes[i:])); err != nil {
 				return err
 			}
@@ -320,6 +323,8 @@ func (r *dateReader) field(n formatNode, all bool) error {
 				r.zoneSign = -1
 			}
 			r.s = r.s[1:]
+		} else if r.minus {
+			r.zoneSign = -1
 		}
 		return r.number("tzh", n, 2, all)
 	case "TZM":
@@ -538,7 +543,7 @@ func (r *dateReader) assemble() (scanned, error) {
 	if r.hasZone {
 		th, tm := r.v["tzh"], r.v["tzm"]
 		if th < 0 || th > 15 || tm < 0 || tm >= 60 {
-			return out, r.errRange()
+			return out, sqlerr.New(sqlerr.InvalidTimeZone, "time zone displacement out of range: \"%s\"", r.text)
 		}
 		out.zoned, out.east = true, int(r.zoneSign*(th*3600+tm*60))
 	}

@@ -678,8 +678,7 @@ func mysqlZone(c *Ctx, name string) (*time.Location, bool) {
 		}
 		return time.FixedZone(name, int(us/1000000)), true
 	}
-	z, _, err := types.LoadZone(name)
-	return z, err == nil
+	return types.NamedZone(name)
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

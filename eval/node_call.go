@@ -30,6 +30,13 @@ func (k *compiler) compileCall(e *plan.Call) (node, error) {
 	if d.Kernel == nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%s %s is not allowed here", kindWord(e.Func.Kind), e.Func.Name)
 	}
+	if invariant.Enabled {
+		ts := make([]types.Type, len(e.Args))
+		for i, a := range e.Args {
+			ts[i] = a.Type()
+		}
+		CheckCall(e.Func, ts, e.Typ)
+	}
 	if n, err := k.compileFast(d, e); n != nil || err != nil {
 		return n, err
 	}

@@ -231,8 +231,30 @@ func isPolymorphic(t types.Type) bool {
 	return t.Kind == types.AnyElement || t.Kind == types.AnyArray || t.Kind == types.AnyNonArray
 }
 
+// arrayOperator tells whether c is one of the operators of two arrays that want both of one
+// element type, as all polymorphic operators but || do. Containment does not look at dimensions.
+func (c candidate) arrayOperator() (strict, flat bool) {
+	if !c.f.Operator || len(c.args) != 2 || c.args[0].Kind != types.AnyArray || c.args[1].Kind != types.AnyArray {
+		return false, false
+	}
+	switch c.f.Name {
+	case "@>", "<@", "&&":
+		return true, true
+	}
+	return c.f.Name != "||", false
+}
+
 // polymorph finds the one element type behind a call's polymorphic arguments.
 func (c candidate) polymorph(args []types.Type) (types.Type, error) {
+	if strict, flat := c.arrayOperator(); strict && args[0].Kind == types.Array && args[1].Kind == types.Array {
+		a, b := args[0].WithDepth(1), args[1].WithDepth(1)
+		if !a.Same(b) {
+			return types.Type{}, cannotMatch("", args[0], args[1])
+		}
+		if flat {
+			return CommonType([]types.Type{a.Elem(), b.Elem()})
+		}
+	}
 	var known []types.Type
 	unknownArray := false
 	for i, a := range args {
@@ -409,9 +431,15 @@ func (c *candidate) resolve(args []types.Type) (Resolved, error) {
 	}
 	for i, a := range args {
 		r.Args[i] = becomes(a, c.args[i], elem)
+		if _, flat := c.arrayOperator(); flat && a.Kind == types.Array {
+			r.Args[i] = keepAlike(a, types.ArrayOf(elem).WithDepth(a.Depth()))
+		}
 		if c.f.Kind == plan.SetFunc && c.args[i].Kind == types.Numeric {
 			r.Args[i] = tNumeric // a SetKernel sees values without their types: one form only
 		}
+	}
+	if len(args) == 2 && c.f.Operator && c.args[0].Kind == types.Struct && c.args[1].Kind == types.Struct {
+		r.Args[0], r.Args[1] = alikeRecords(r.Args[0], r.Args[1])
 	}
 	switch r.Ret.Kind {
 	case types.AnyElement, types.AnyNonArray:
@@ -439,12 +467,12 @@ func becomes(from, to, elem types.Type) types.Type {
 		}
 		return from
 	case types.AnyElement, types.AnyNonArray:
-		return keep(from, elem)
+		return keepAlike(from, elem)
 	case types.AnyArray:
 		if from.Kind == types.Int2Vector || from.Kind == types.OidVector {
 			return from
 		}
-		return keep(from, types.ArrayOf(elem))
+		return keepAlike(from, types.ArrayOf(elem))
 	case types.Numeric:
 		if t := asNumeric(from); t.Kind == types.Numeric {
 			return t
@@ -459,6 +487,33 @@ func keep(from, to types.Type) types.Type {
 		return from
 	}
 	return to
+}
+
+// keepAlike keeps from only where its values also lie in memory as those of to do: the operands
+// of one polymorphic type meet in the kernel.
+func keepAlike(from, to types.Type) types.Type {
+	if sameForCall(from, to) && types.Alike(from, to) {
+		return from
+	}
+	return to
+}
+
+// alikeRecords gives the members of two rows that are compared the same form, place by place.
+// Rows of unlike types stay as they are.
+func alikeRecords(a, b types.Type) (types.Type, types.Type) {
+	f, g := a.Fields(), b.Fields()
+	if len(f) != len(g) || types.Alike(a, b) {
+		return a, b
+	}
+	x, y := append([]types.Field(nil), f...), append([]types.Field(nil), g...)
+	for i := range f {
+		if !f[i].Type.Same(g[i].Type) {
+			return a, b
+		}
+		x[i].Type = commonParameters(f[i].Type, []types.Type{f[i].Type, g[i].Type})
+		y[i].Type = x[i].Type
+	}
+	return types.StructOf(x...), types.StructOf(y...)
 }
 
 // resolveExtreme types greatest and least: all arguments become their common type.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // category is pg_type.typcategory: types of one category can stand in for each other when an
@@ -182,10 +183,21 @@ func finerTimestamp(a, b types.Type) types.Type {
 	return tTimestampNS
 }
 
-// commonParameters keeps the precision, scale or length that all of ts agree on.
+// commonParameters keeps the precision, scale or length that all of ts agree on, at every level.
 func commonParameters(p types.Type, ts []types.Type) types.Type {
-	if p.Kind == types.Numeric {
+	switch p.Kind {
+	case types.Numeric:
 		return commonNumeric(ts)
+	case types.Array:
+		return types.ArrayOf(commonParameters(p.Elem(), members(ts, types.Type.Elem)))
+	case types.Map:
+		return types.MapOf(commonParameters(p.Key(), members(ts, types.Type.Key)), commonParameters(p.Elem(), members(ts, types.Type.Elem)))
+	case types.Struct:
+		fields := append([]types.Field(nil), p.Fields()...)
+		for i := range fields {
+			fields[i].Type = commonParameters(fields[i].Type, members(ts, func(t types.Type) types.Type { return t.Fields()[i].Type }))
+		}
+		return types.StructOf(fields...)
 	}
 	var first types.Type
 	for _, t := range ts {
@@ -196,13 +208,23 @@ func commonParameters(p types.Type, ts []types.Type) types.Type {
 			first = t
 		}
 		if t.Kind != p.Kind || !t.Equal(first) {
-			if p.Kind == types.Array || p.Kind == types.Struct || p.Kind == types.Map {
-				return p
-			}
 			return types.T(p.Kind)
 		}
 	}
 	return first
+}
+
+// members are the parts of those of ts that have a type, taken by part.
+func members(ts []types.Type, part func(types.Type) types.Type) []types.Type {
+	out := make([]types.Type, 0, len(ts))
+	for _, t := range ts {
+		if t.Kind == types.Array || t.Kind == types.Map || t.Kind == types.Struct {
+			out = append(out, part(t))
+		} else if t.Kind == types.Int2Vector || t.Kind == types.OidVector {
+			out = append(out, vec.ListChild(t))
+		}
+	}
+	return out
 }
 
 // commonNumeric: values of one scale stay Fixed; others must keep each its own scale, because

@@ -147,6 +147,7 @@ func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
 		call.args = append(call.args, cols.column(e))
 		t.Args = append(t.Args, e.Type())
 	}
+	eval.CheckCall(a.Func, t.Args, t.Ret)
 	call.state = func(c *eval.Ctx) (eval.AggState, error) { return impl.New(c, t) }
 	call.view = func(base eval.AggState) eval.AggState { return impl.View(base, t) }
 	if a.Filter != nil {

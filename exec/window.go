@@ -182,6 +182,7 @@ func (w *window) newCall(n *plan.WindowCall, store func(plan.Expr) (int, error))
 		c.args = append(c.args, k)
 		c.call.Args = append(c.call.Args, a.Type())
 	}
+	eval.CheckCall(n.Func, c.call.Args, n.Out.Type)
 	var err error
 	if n.Filter != nil {
 		if c.filter, err = store(n.Filter); err != nil {

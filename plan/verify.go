@@ -47,6 +47,11 @@ func (v *verifier) node(n Node, outer ColSet) error {
 				if a, b := len(c.Step.Columns()), len(c.Cols); a != b {
 					return fmt.Errorf("CTE %s declares %d columns and its step makes %d", c.Name, b, a)
 				}
+				for i, s := range c.Step.Columns() {
+					if !types.Alike(s.Type, c.Cols[i].Type) {
+						return fmt.Errorf("CTE %s declares %s and its step makes %s", c.Name, c.Cols[i].Type, s.Type)
+					}
+				}
 			}
 		}
 		return v.node(n.Body, outer)
@@ -103,6 +108,11 @@ func (v *verifier) own(n Node, outer ColSet) error {
 		if len(l) != len(n.Cols) || len(r) != len(n.Cols) {
 			return fmt.Errorf("set operation of %d and %d columns makes %d", len(l), len(r), len(n.Cols))
 		}
+		for i, c := range n.Cols {
+			if !types.Alike(l[i].Type, c.Type) || !types.Alike(r[i].Type, c.Type) {
+				return fmt.Errorf("set operation makes %s of %s and %s", c.Type, l[i].Type, r[i].Type)
+			}
+		}
 	case *CTERef:
 		if !v.ctes[n.CTE] {
 			return fmt.Errorf("reference to CTE %s out of its scope", n.CTE.Name)
@@ -114,6 +124,11 @@ func (v *verifier) own(n Node, outer ColSet) error {
 		for _, r := range n.Rows {
 			if len(r) != len(n.Cols) {
 				return fmt.Errorf("a row of %d values for %d columns", len(r), len(n.Cols))
+			}
+			for i, e := range r {
+				if !types.Alike(e.Type(), n.Cols[i].Type) {
+					return fmt.Errorf("a value of type %s in a column of type %s", e.Type(), n.Cols[i].Type)
+				}
 			}
 		}
 	case *Join:

@@ -78,6 +78,7 @@ type dateDecoder struct {
 	special          int // resEpoch, resLate, resEarly, resNow; else -1
 	west             int // seconds west of Greenwich, when hasZone and zone is nil
 	zone             *time.Location
+	dated            bool // zone is an abbreviation's, which today's date gives a meaning
 	badZone          string
 }
 
@@ -106,7 +107,7 @@ func (d *dateDecoder) decode(fields []dateField) dateErr {
 				got, err = d.date(f.text)
 			case pending >= 0 || d.timeOnly || d.mask&(hasMonth|hasDay) == hasMonth|hasDay:
 				if !isDigit(f.text[0]) && pending < 0 {
-					if d.zone = findZone(f.text); d.zone == nil {
+					if d.zone, _ = findZone(f.text); d.zone == nil {
 						d.badZone = f.text
 						return dateUnknownZone
 					}
@@ -157,6 +158,10 @@ func (d *dateDecoder) decode(fields []dateField) dateErr {
 				d.zone = nil
 				break
 			}
+			if _, ok := datedAbbreviations[f.text]; ok {
+				d.zone, d.dated, got = abbreviatedZone(f.text), true, hasZone
+				break
+			}
 			tok = dateTokens[clipToken(f.text)]
 			if f.text == "+infinity" {
 				tok = token{tokReserved, resLate}
@@ -199,7 +204,7 @@ func (d *dateDecoder) decode(fields []dateField) dateErr {
 				}
 				pending = pendingTime
 			default:
-				if d.zone = findZone(f.text); d.zone == nil {
+				if d.zone, _ = findZone(f.text); d.zone == nil {
 					return dateBadFormat
 				}
 				got = hasZone
@@ -498,13 +503,10 @@ func (d *dateDecoder) offset(s string) dateErr {
 	neg := s[0] == '-'
 	body := s[1:]
 	n := digitsLen(body)
-	if n == 0 {
-		return dateBadFormat
-	}
-	h, err := strconv.ParseInt(body[:n], 10, 32)
-	if err != nil {
+	if n > 9 {
 		return dateZoneOverflow
 	}
+	h := atoi(body[:n]) // no digit is zero: + is Greenwich
 	var m, sec int64
 	rest := body[n:]
 	switch {

@@ -53,7 +53,7 @@ func ParseTime(s string, o *TextOptions) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if d.zone != nil && d.special != resNow && d.mask&hasDate != hasDate && isRuleZone(d.zone) {
+	if d.zone != nil && !d.dated && d.special != resNow && d.mask&hasDate != hasDate && isRuleZone(d.zone) {
 		return 0, dateBadFormat.error("time", s, "")
 	}
 	return d.timeOfDay(), nil
@@ -78,7 +78,7 @@ func ParseTimeTZ(s string, o *TextOptions) (Int128, error) {
 		zone := d.zone
 		if zone == nil {
 			zone = o.Zone
-		} else if d.special != resNow && d.mask&hasDate != hasDate && isRuleZone(zone) {
+		} else if !d.dated && d.special != resNow && d.mask&hasDate != hasDate && isRuleZone(zone) {
 			return Int128{}, dateBadFormat.error(typ, s, "")
 		}
 		days, _ := SplitTimestamp(ToLocal(zone, o.now().UnixMicro()))

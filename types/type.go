@@ -173,6 +173,33 @@ func (t Type) sameNested(u Type, eq func(Type, Type) bool) bool {
 	return true
 }
 
+// Alike tells whether values of a and of b lie in memory alike, so that one may stand among
+// values of the other: both are the same type, and numbers have one scale at every level.
+func Alike(a, b Type) bool {
+	if a.Kind != b.Kind {
+		return false
+	}
+	switch a.Kind {
+	case Numeric:
+		return a.Fixed == b.Fixed && (!a.Fixed || a.Scale == b.Scale)
+	case Array:
+		return Alike(a.Elem(), b.Elem())
+	case Map:
+		return Alike(a.Key(), b.Key()) && Alike(a.Elem(), b.Elem())
+	case Struct:
+		f, g := a.Fields(), b.Fields()
+		if len(f) != len(g) {
+			return false
+		}
+		for i := range f {
+			if !Alike(f[i].Type, g[i].Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Form is how a Type's values lie in memory, in a Datum and in a vec.Vector alike.
 type Form uint8
 

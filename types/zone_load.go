@@ -1,6 +1,9 @@
 package types
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,27 +16,116 @@ import (
 
 var zoneCache sync.Map // lower-case name → *time.Location
 
-// LoadZone finds the time zone that a TimeZone setting or AT TIME ZONE names: an IANA name in
-// any case, an abbreviation (EST), a POSIX specification (UTC+3, three hours WEST of
-// Greenwich) or a displacement (+05:30, also west, as POSIX has it). canon is the name as it
-// is to be shown.
+// LoadZone finds the time zone that a value or AT TIME ZONE names: an abbreviation of the
+// default set (EST; the meaning of some depends on the instant), an IANA name in any case, or a
+// POSIX rule, whose displacement counts WEST of Greenwich (UTC+3, FOO5BAR, +05:30). canon is
+// the name as it is to be shown.
 func LoadZone(name string) (loc *time.Location, canon string, err error) {
-	low := strings.ToLower(trimSpace(name))
-	if l := findZone(low); l != nil {
-		if c, ok := zoneNames()[low]; ok {
-			return l, c, nil
-		}
-		return l, trimSpace(name), nil
+	if l := abbreviatedZone(strings.ToLower(name)); l != nil {
+		return l, strings.ToUpper(name), nil
 	}
-	if off, ok := zoneAbbreviations[low]; ok {
-		up := strings.ToUpper(low)
-		return time.FixedZone(up, int(off)), up, nil
+	if l, canon := findZone(name); l != nil {
+		return l, canon, nil
 	}
 	return nil, "", errUnknownZone(name)
 }
 
+// SettingZone finds the time zone that the TimeZone setting names: a number counts hours EAST
+// of Greenwich, INTERVAL '…' a time east of it; else an IANA name or a POSIX rule, as LoadZone
+// has it. Abbreviations are none: a session's zone must hold all year.
+func SettingZone(text string) (loc *time.Location, canon string, err error) {
+	bad := func(detail string) error {
+		e := sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": \"%s\"", "TimeZone", text)
+		if detail != "" {
+			e = e.WithDetail("%s", detail)
+		}
+		return e
+	}
+	if len(text) >= 8 && strings.EqualFold(text[:8], "interval") {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(text[8:], cSpace), "'")
+		if rest, ok = strings.CutSuffix(rest, "'"); !ok || strings.Contains(rest, "'") {
+			return nil, "", bad("")
+		}
+		iv, err := ParseInterval(rest, nil)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case iv.Months != 0:
+			return nil, "", bad("Cannot specify months in time zone interval.")
+		case iv.Days != 0:
+			return nil, "", bad("Cannot specify days in time zone interval.")
+		}
+		loc, canon = offsetZone(iv.Micros / MicrosPerSecond)
+	} else if hours, ok := cFloat(text); ok {
+		if east := hours * 3600; math.Abs(east) < 1<<31 { // neither NaN nor infinite
+			loc, canon = offsetZone(int64(east))
+		}
+	} else if loc, canon = findZone(text); loc == nil {
+		return nil, "", bad("")
+	}
+	if loc == nil {
+		return nil, "", bad("UTC timezone offset is out of range.")
+	}
+	return loc, canon, nil
+}
+
+// ArgumentZone finds the time zone that make_timestamptz is given: what LoadZone takes, and
+// displacements as values have them, EAST of Greenwich.
+func ArgumentZone(name string) (*time.Location, error) {
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid input syntax for type numeric time zone: \"%s\"", name).
+			WithHint("Numeric time zones must have \"-\" or \"+\" as first character.")
+	}
+	var d dateDecoder
+	switch d.offset(name) {
+	case dateOK:
+		return FixedZone(-d.west), nil
+	case dateZoneOverflow:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "numeric time zone \"%s\" out of range", name)
+	}
+	loc, _, err := LoadZone(name)
+	return loc, err
+}
+
 func errUnknownZone(name string) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", name)
+}
+
+// cSpace is what C's isspace takes.
+const cSpace = " \t\n\v\f\r"
+
+// cFloat reads a number as C's strtod does, which knows spaces before it, hexadecimal numbers,
+// infinities and NaN; nothing may follow it.
+func cFloat(s string) (float64, bool) {
+	s = strings.TrimLeft(s, cSpace)
+	if strings.Contains(s, "_") {
+		return 0, false
+	}
+	if body := strings.ToLower(strings.TrimLeft(s, "+-")); strings.HasPrefix(body, "0x") && !strings.Contains(body, "p") {
+		s += "p0"
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// offsetZone is the zone of a setting's displacement, seconds east of Greenwich, with its name:
+// the POSIX rule that means it. nil beyond what a rule can say.
+func offsetZone(east int64) (*time.Location, string) {
+	sign, flip, abs := "+", "-", east
+	if east <= 0 {
+		sign, flip, abs = "-", "+", -east
+	}
+	if east == 0 {
+		sign, flip = "+", "-"
+	}
+	text := fmt.Sprintf("%02d", abs/3600)
+	if abs%3600 != 0 {
+		text += fmt.Sprintf(":%02d", abs/60%60)
+	}
+	if abs%60 != 0 {
+		text += fmt.Sprintf(":%02d", abs%60)
+	}
+	return findZone("<" + sign + text + ">" + flip + text)
 }
 
 // FixedZone makes a zone from seconds east of Greenwich, named as PostgreSQL shows it.
@@ -44,21 +136,32 @@ func FixedZone(east int) *time.Location {
 	return time.FixedZone(string(appendOffset(nil, east, false)), east)
 }
 
-// findZone is LoadZone without abbreviations; nil when unknown.
-func findZone(name string) *time.Location {
-	low := strings.ToLower(trimSpace(name))
+// NamedZone finds a time zone by its IANA name, in any case.
+func NamedZone(name string) (*time.Location, bool) {
+	if _, ok := zoneNames()[strings.ToLower(name)]; !ok {
+		return nil, false
+	}
+	l, _ := findZone(name)
+	return l, l != nil
+}
+
+// findZone finds an IANA name or a POSIX rule, with the name that is to be shown; nil when
+// unknown.
+func findZone(name string) (*time.Location, string) {
+	low := strings.ToLower(name)
+	canon, ok := zoneNames()[low]
+	if !ok {
+		return posixZone(name)
+	}
 	if l, ok := zoneCache.Load(low); ok {
-		return l.(*time.Location)
+		return l.(*time.Location), canon
 	}
-	var l *time.Location
-	if canon, ok := zoneNames()[low]; ok {
-		l, _ = time.LoadLocation(canon)
-	}
-	if l == nil {
-		return posixZone(low) // not kept: there is no end of them
+	l, err := time.LoadLocation(canon)
+	if err != nil {
+		return nil, ""
 	}
 	zoneCache.Store(low, l)
-	return l
+	return l, canon
 }
 
 var zoneNames = sync.OnceValue(func() map[string]string {
@@ -68,52 +171,6 @@ var zoneNames = sync.OnceValue(func() map[string]string {
 	}
 	return m
 })
-
-// posixZone reads STDoffset without daylight saving time: letters or <text>, then hours west
-// of Greenwich.
-func posixZone(s string) *time.Location {
-	rest := s
-	if strings.HasPrefix(rest, "<") {
-		end := strings.IndexByte(rest, '>')
-		if end < 0 {
-			return nil
-		}
-		rest = rest[end+1:]
-	} else {
-		rest = strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz")
-	}
-	label := strings.Trim(s[:len(s)-len(rest)], "<>")
-	if rest == "" {
-		return nil
-	}
-	sign := -1
-	if rest[0] == '-' || rest[0] == '+' {
-		if rest[0] == '-' {
-			sign = 1
-		}
-		rest = rest[1:]
-	} else if label == "" {
-		return nil
-	}
-	parts := strings.Split(rest, ":")
-	if len(parts) > 3 {
-		return nil
-	}
-	secs, unit := 0, 3600
-	for i, p := range parts {
-		v, err := strconv.Atoi(p)
-		if err != nil || digitsLen(p) != len(p) || len(p) > 3 || i > 0 && v > 59 || i == 0 && v > 167 {
-			return nil
-		}
-		secs += v * unit
-		unit /= 60
-	}
-	east := sign * secs
-	if label == "" {
-		label = string(appendOffset(nil, east, false))
-	}
-	return time.FixedZone(strings.ToUpper(label), east)
-}
 
 // ZoneOffset is the zone's seconds east of Greenwich at an instant (µs since the epoch), with
 // the abbreviation in force.
@@ -136,6 +193,7 @@ func ZoneOffset(loc *time.Location, micros int64) (east int, abbrev string) {
 // spans of constant offset are remembered, by quarter of a year.
 type zoneSpans struct {
 	loc   *time.Location
+	base  *time.Location // of an abbreviation: the zone whose clocks it is read on
 	slots [zoneSlots]atomic.Pointer[zoneSpan]
 }
 
@@ -163,7 +221,7 @@ func zoneSpansOf(loc *time.Location) *zoneSpans {
 			zoneSpanCache.Clear()
 			zoneSpanCount.Store(0)
 		}
-		v, _ = zoneSpanCache.LoadOrStore(loc, &zoneSpans{loc: loc})
+		v, _ = zoneSpanCache.LoadOrStore(loc, &zoneSpans{loc: loc, base: abbreviationBase(loc)})
 	}
 	s := v.(*zoneSpans)
 	zoneSpanLast.Store(s)
@@ -190,6 +248,11 @@ func zoneSpanAt(loc *time.Location, sec int64) *zoneSpan {
 func LocalOffset(loc *time.Location, local int64) int {
 	if loc == nil || loc == time.UTC {
 		return 0
+	}
+	if base := zoneSpansOf(loc).base; base != nil {
+		// What an abbreviation means is asked at the instant that the zone's own rules give.
+		east, _ := ZoneOffset(loc, local-int64(LocalOffset(base, local))*MicrosPerSecond)
+		return east
 	}
 	before, _ := ZoneOffset(loc, local-MicrosPerDay)
 	after, _ := ZoneOffset(loc, local+MicrosPerDay)

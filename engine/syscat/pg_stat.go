@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/lhsql/lhsql/types"
 )
@@ -36,7 +37,7 @@ func pgStatIO(ctx context.Context, q *query) error {
 }
 
 func pgTimezoneAbbrevs(_ context.Context, q *query) error {
-	list := types.ZoneAbbreviations()
+	list := types.ZoneAbbreviations(time.Now())
 	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	for _, a := range list {
 		iv := types.IntervalValue{Micros: int64(a.East) * 1_000_000}

@@ -868,13 +868,21 @@ func (b *binder) minMax(lv *level, e *ast.MinMax) plan.Expr {
 
 func (b *binder) nullIf(lv *level, e *ast.NullIf) plan.Expr {
 	l, r := b.expr(lv, e.L), b.expr(lv, e.R)
-	l = b.known(l)
+	if b.d.Operator != nil || r.Type().Kind == types.Unknown {
+		l = b.known(l)
+	}
 	var once *letOnce
 	if plan.IsVolatile(l) || plan.HasSubquery(l) {
 		once = b.letOnce(l)
 		l = once.ref
 	}
 	cond := b.operator("=", l, r, e.Pos)
+	// The value is the first operand as the comparison has it: NULLIF(7, 2.5) is numeric.
+	if c, ok := cond.(*plan.Call); ok && len(c.Args) == 2 && b.d.Operator == nil {
+		if _, row := l.(*plan.RowExpr); !row {
+			l = c.Args[0]
+		}
+	}
 	x := &plan.Case{Whens: []plan.When{{Cond: cond, Then: plan.NullOf(l.Type())}}, Else: l, Typ: l.Type()}
 	if once != nil {
 		return once.in(x, e.Pos)

@@ -178,8 +178,10 @@ func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
 		with = b.with(c.Query.With, inner)
 	}
 	base := b.query(op.Left, inner, true)
+	var first []types.Type // the types of the first term, before their precision is dropped
 	for i, o := range base.outputs() {
 		t := looseType(o.typ)
+		first = append(first, o.typ)
 		if b.d.RecursiveType != nil {
 			t = b.d.RecursiveType(t)
 		}
@@ -200,9 +202,12 @@ func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
 		want := e.outs[i].typ
 		t, err := b.d.CommonType("UNION", []types.Type{want, o.typ})
 		b.check(err, o.pos)
-		if looseType(t).Kind != want.Kind && b.d.RecursiveType == nil {
+		overall, err := b.d.CommonType("UNION", []types.Type{first[i], o.typ})
+		b.check(err, o.pos)
+		fixed := first[i].Kind == types.Numeric && first[i].Declared || (first[i].Kind == types.Varchar || first[i].Kind == types.Bpchar) && first[i].Prec > 0
+		if (looseType(t).Kind != want.Kind || fixed && first[i].String() != overall.String()) && b.d.RecursiveType == nil {
 			b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
-				c.Name, i+1, typeName(want), typeName(t)).
+				c.Name, i+1, first[i], overall).
 				WithHint("Cast the output of the non-recursive term to the correct type.").At(e.outs[i].pos))
 		}
 		step.coerce(i, want, plan.Implicit)

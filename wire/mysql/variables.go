@@ -142,7 +142,8 @@ func engineSetting(name, value string) (setting, text string, ok bool) {
 // POSIX has them.
 func zoneSetting(v string) (string, bool) {
 	if len(v) < 5 || v[0] != '+' && v[0] != '-' {
-		return v, true
+		_, known := types.NamedZone(v)
+		return v, known || strings.EqualFold(v, "SYSTEM")
 	}
 	h, m, ok := strings.Cut(v[1:], ":")
 	hours, err1 := strconv.Atoi(h)
@@ -384,7 +385,7 @@ func (v *variables) set(name string, value *string, global bool) error {
 		}
 		if global {
 			if d.name == "time_zone" {
-				if _, _, err := types.LoadZone(x); err != nil {
+				if _, _, err := types.SettingZone(x); err != nil {
 					return wireError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
 				}
 			}
