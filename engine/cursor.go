@@ -8,6 +8,7 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // cursor is a SQL cursor. A forward-only cursor pulls rows as they are fetched; a scrollable or
@@ -23,6 +24,18 @@ type cursor struct {
 	base    int64 // number of rows before kept[0] (0 when scrollable)
 	pos     int64 // 0: before the first row; n: on row n; total+1: after the last
 	total   int64 // -1: not known yet
+	session *Session
+	held    int64 // bytes of kept that the session counts
+}
+
+// close ends the query, if it runs, and gives back what the cursor keeps.
+func (c *cursor) close() {
+	if c.res != nil {
+		c.res.Close()
+		c.res = nil
+	}
+	c.session.Drop(c.held)
+	c.kept, c.held = nil, 0
 }
 
 func (s *Session) cursor(name string) (*cursor, error) {
@@ -66,16 +79,25 @@ func (s *Session) declare(ctx context.Context, n *ast.Declare, b *bind.Bound, ar
 	if b.Inner != nil {
 		inner = b.Inner
 	}
-	c := &cursor{name: n.Name, query: s.activity.query, columns: inner.Columns, hold: n.Hold, scroll: n.Scroll || n.Hold, total: -1}
+	c := &cursor{name: n.Name, query: s.activity.query, columns: inner.Columns, hold: n.Hold, scroll: n.Scroll || n.Hold, total: -1, session: s}
 	// The cursor outlives this statement: it runs under the session's own context.
 	cctx, cancel := context.WithCancelCause(withRunner(context.WithoutCancel(ctx), s))
 	runnerIn(cctx).begin(cancel)
 	r := &Result{session: s, columns: inner.Columns, ctx: cctx, cancel: cancel, verb: "FETCH", counted: true}
 	if err := s.runPlan(cctx, inner.Plan, args, r); err != nil {
+		err = causeOf(cctx, err)
 		cancel(err)
+		runnerIn(cctx).end()
 		return err
 	}
 	c.res = r
+	if n.Hold && !s.tx.block {
+		// Its transaction ends with this statement, which is who can be told of an error.
+		if err := c.pull(math.MaxInt64); err != nil {
+			c.close()
+			return err
+		}
+	}
 	s.cursors[n.Name] = c
 	return nil
 }
@@ -93,6 +115,11 @@ func (c *cursor) pull(n int64) error {
 			c.res = nil
 			return err
 		}
+		size := batchBytes(b)
+		if err := c.session.Hold(size); err != nil {
+			return err
+		}
+		c.held += size
 		for k := 0; k < b.Len(); k++ {
 			i := k
 			if b.Sel != nil {
@@ -127,7 +154,52 @@ func (c *cursor) forget() {
 	if n := c.pos - c.base - 1; !c.scroll && n > 0 && n <= int64(len(c.kept)) {
 		c.kept = append([][]types.Datum(nil), c.kept[n:]...)
 		c.base += n
+		if len(c.kept) == 0 {
+			c.session.Drop(c.held)
+			c.held = 0
+		}
 	}
+}
+
+// batchBytes is about what the rows of b take as values.
+func batchBytes(b *vec.Batch) int64 {
+	const row, value = 32, 64
+	n := int64(b.Len()) * int64(row+value*len(b.Cols))
+	for _, v := range b.Cols {
+		for k := range b.Len() {
+			i := k
+			if b.Sel != nil {
+				i = int(b.Sel[k])
+			}
+			n += valueBytes(v, i)
+		}
+	}
+	return n
+}
+
+// valueBytes is what row i of v takes beyond a value's own size.
+func valueBytes(v *vec.Vector, i int) int64 {
+	if v.Null(i) {
+		return 0
+	}
+	f, r := v.Values(), v.Row(i)
+	switch f.Form {
+	case types.FormStr:
+		return int64(f.Views[r].Len)
+	case types.FormList:
+		n := int64(0)
+		for j := f.Offsets[r]; j < f.Offsets[r+1]; j++ {
+			n += 64 + valueBytes(f.Child, int(j))
+		}
+		return n
+	case types.FormStruct:
+		n := int64(0)
+		for _, c := range f.Children {
+			n += 64 + valueBytes(c, r)
+		}
+		return n
+	}
+	return 0
 }
 
 // fetch runs FETCH and MOVE.
@@ -256,9 +328,7 @@ func (s *Session) closeCursors(keepHeld bool) {
 				continue
 			}
 		}
-		if c.res != nil {
-			c.res.Close()
-		}
+		c.close()
 		delete(s.cursors, name)
 	}
 }
@@ -272,9 +342,7 @@ func (s *Session) closeStatement(n *ast.ClosePortal) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.res != nil {
-		c.res.Close()
-	}
+	c.close()
 	delete(s.cursors, n.Name)
 	return "CLOSE CURSOR", nil
 }

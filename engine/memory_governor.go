@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/scan"
@@ -40,6 +41,7 @@ type governor struct {
 	seen       uint64    // the collector's last cycle
 	measured   time.Time // when it was seen
 	collecting atomic.Bool
+	other      atomic.Int64 // resident memory that is not Go's
 }
 
 // Govern tells that this process is e's alone: its memory is tuned and watched.
@@ -50,11 +52,14 @@ func (e *Engine) Govern() {
 			{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}}
 	g.look()
 	e.governor = g
+	room.Ask(newRoom(g).take)
 	go g.run()
 }
 
 func (g *governor) stop() {
 	if g != nil {
+		room.Ask(nil)
+		room.Short(false)
 		close(g.done)
 		<-g.ended
 	}
@@ -89,6 +94,7 @@ func (g *governor) look() {
 	}
 	resident := residentMemory()
 	other := max(resident-inGo, 0)
+	g.other.Store(other)
 	// The goal moves in steps: each stops the world for a moment. A twentieth is left for what is
 	// allocated while the collector runs.
 	goal := max(g.limit-other-g.limit/20, g.limit/4)
@@ -100,6 +106,7 @@ func (g *governor) look() {
 		g.percent = p
 		debug.SetGCPercent(int(p))
 	}
+	room.Short(resident > g.limit+g.limit/20)
 	g.e.account.Press(live > g.limit/8*5 || resident > g.limit && live > g.limit/2)
 	if live+other < g.limit/8*7 && resident < g.limit+g.limit/20 {
 		return

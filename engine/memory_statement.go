@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -54,11 +55,14 @@ func (r *runner) held() (n int64) {
 // Hold counts n bytes that the session's client made the server keep: a message, a statement.
 // It fails with 53200 where the server has no room for them.
 func (s *Session) Hold(n int64) error {
-	if s.texts.Grow(n) != nil {
-		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
-			WithDetail("A statement or message that takes %d MB finds no room in the server's memory.", n>>20)
+	if s.texts.Grow(n) == nil {
+		if room.Take(int(n)) == nil {
+			return nil
+		}
+		s.texts.Shrink(n)
 	}
-	return nil
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+		WithDetail("A statement or message that takes %d MB finds no room in the server's memory.", n>>20)
 }
 
 // Drop gives back what Hold counted.
@@ -71,34 +75,87 @@ const (
 	parseToken = 250
 )
 
-// parseCost is about the memory that parsing a text takes.
+// planToken is what binding and planning take per word or sign: nodes of the plan, which passes copy,
+// and constants.
+const planToken = 400
+
+// cutToken is what a wire takes per word or sign that looks at a text's tokens itself.
+const cutToken = 150
+
+// smallText is the length below which texts are not counted: thousands of connections may hold as
+// much.
+const smallText = 4096
+
+// parseCost is about the memory that parsing a text takes, and planCost what its plan does.
 func parseCost(text string) int64 {
-	if len(text) < 4096 {
-		return 0 // thousands of connections may hold as much
+	if len(text) < smallText {
+		return 0
 	}
-	tokens := int64(0)
+	return int64(len(text))*parseByte + tokens(text)*parseToken
+}
+
+func planCost(text string) int64 {
+	if len(text) < smallText {
+		return 0
+	}
+	return tokens(text) * planToken
+}
+
+// CutCost is about the memory that cutting a text into tokens takes.
+func CutCost(text string) int64 {
+	if len(text) < smallText {
+		return 0
+	}
+	return tokens(text) * cutToken
+}
+
+// holdPlan counts until the statement's end what binding and planning its text takes, before they
+// begin.
+func (r *runner) holdPlan(text string) error {
+	n := planCost(text)
+	if n == 0 {
+		return nil
+	}
+	a := exec.NewAccount(r.s.engine.account, 0)
+	r.owns(a)
+	if a.Grow(n) != nil || room.Take(int(n)) != nil {
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+			WithDetail("Planning a statement of %d kB may take %d MB, for which the server's memory has no room.", len(text)>>10, n>>20)
+	}
+	return nil
+}
+
+// tokens is about how many words and signs a text has, string literals counting as one.
+func tokens(text string) int64 {
+	n := int64(0)
 	word := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\'':
 			for i++; i < len(text) && text[i] != '\''; i++ {
 			}
-			tokens++
+			n++
 			word = false
 		case c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0x80:
 			if !word {
-				tokens++
+				n++
 			}
 			word = true
 		default:
 			if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-				tokens++
+				n++
 			}
 			word = false
 		}
 	}
-	return int64(len(text))*parseByte + tokens*parseToken
+	return n
 }
 
 // StatementCost is about what a prepared statement holds: its text, its tree and its plan.
-func StatementCost(text string) int64 { return 4096 + 8*int64(len(text)) }
+func StatementCost(text string) int64 {
+	n := 4096 + 8*int64(len(text))
+	if len(text) >= smallText {
+		n += tokens(text) * (parseToken + planToken) / 2
+	}
+	return n
+}

@@ -72,6 +72,9 @@ func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) 
 		return nil, err
 	}
 	s.setState("active", p.Text)
+	if err := runnerIn(ctx).holdPlan(p.Text); err != nil {
+		return nil, err
+	}
 	if st, err = s.prepare(ctx, p, given); err == nil {
 		s.step++
 		st.step = s.step
@@ -233,6 +236,9 @@ func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (
 		return r, sqlerr.New(sqlerr.ProtocolViolation, "the statement has %d parameters, %d were given", len(st.params), len(args))
 	}
 	s.setState("active", st.parsed.Text)
+	if err := runnerIn(ctx).holdPlan(st.parsed.Text); err != nil {
+		return r, err
+	}
 	if err := st.rebind(ctx, args); err != nil {
 		return r, err
 	}

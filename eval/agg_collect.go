@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -23,13 +24,19 @@ type collected struct {
 	n    int64
 }
 
+// collectStep is for how many values room is made at once.
+const collectStep = 4096
+
 func newCollected(t types.Type) collected { return collected{all: vec.NewAppender(t)} }
 
 func (s *collected) Grow(n int)   { s.rows = grow(s.rows, n) }
 func (s *collected) Bytes() int64 { return s.all.Bytes() + int64(cap(s.rows))*24 + s.n*6 }
 
 func (s *collected) add(v *vec.Vector, i int, g uint32) {
-	s.rows[g] = append(s.rows[g], uint32(s.all.Len()))
+	s.rows[g] = room.Append(s.rows[g], uint32(s.all.Len()))
+	if s.n&(collectStep-1) == 0 {
+		s.all.Reserve(collectStep)
+	}
 	s.all.Append(v, i)
 	s.n++
 }
@@ -62,6 +69,11 @@ func (s *arrayAgg) Merge(other AggState, into []uint32) error {
 func (s *arrayAgg) Result(from, to int, out *vec.Vector) error {
 	n := to - from
 	child := vec.NewAppender(out.Type.Elem())
+	size := 0
+	for _, rows := range s.rows[from:to] {
+		size += len(rows)
+	}
+	child.Reserve(size)
 	out.Form, out.Offsets = types.FormList, make([]uint32, n+1)
 	v := s.all.Vector()
 	for i := 0; i < n; i++ {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -62,11 +63,11 @@ func (s *stringAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []
 		}
 		b := s.buf[g]
 		if s.seen[g] {
-			b = append(b, by...)
+			b = room.Text(b, by)
 		} else {
 			s.first[g] = append([]byte(nil), by...)
 		}
-		b = append(b, v.Bytes(i)...)
+		b = room.Text(b, v.Bytes(i))
 		if len(b) > maxString() {
 			return errTooLong()
 		}
@@ -83,11 +84,11 @@ func (s *stringAgg) Merge(other AggState, into []uint32) error {
 		}
 		b := s.buf[g]
 		if s.seen[g] {
-			b = append(b, o.first[i]...)
+			b = room.Text(b, o.first[i])
 		} else {
 			s.first[g] = o.first[i]
 		}
-		s.set(g, append(b, o.buf[i]...))
+		s.set(g, room.Text(b, o.buf[i]))
 	}
 	return nil
 }
@@ -114,7 +115,7 @@ func (s *jsonAgg) object() bool { return len(s.types) == 2 }
 func (s *jsonAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []uint32) error {
 	last := len(args) - 1
 	return eachGrouped(nil, sel, rows, groups, func(i int, g uint32) error {
-		b := s.buf[g]
+		b := room.Grow(s.buf[g], 16)
 		value, t := args[last].Datum(i), s.types[last]
 		switch {
 		case s.object():
@@ -137,7 +138,7 @@ func (s *jsonAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []ui
 		default:
 			b = append(b, ", "...)
 			// PostgreSQL gives each of several arrays or rows a line of its own.
-			if f := t.Form(); !value.IsNull() && (f == types.FormList || f == types.FormStruct) {
+			if f := t.Form(); !s.jsonb && !value.IsNull() && (f == types.FormList || f == types.FormStruct) {
 				b = append(b, "\n "...)
 			}
 		}
@@ -150,6 +151,14 @@ func (s *jsonAgg) Update(args []*vec.Vector, sel []uint16, rows int, groups []ui
 	})
 }
 
+// hasKeys tells whether values of t may become JSON objects whose keys are not in jsonb's order.
+func hasKeys(t types.Type) bool {
+	for t.Kind == types.Array {
+		t = t.Elem()
+	}
+	return t.Kind == types.Struct || t.Kind == types.Map
+}
+
 func (s *jsonAgg) Merge(other AggState, into []uint32) error {
 	o := other.(*jsonAgg)
 	skip := len("[")
@@ -160,8 +169,8 @@ func (s *jsonAgg) Merge(other AggState, into []uint32) error {
 		switch {
 		case !o.seen[i]:
 		case s.seen[g]:
-			b := append(s.buf[g], ", "...)
-			s.set(g, append(b, o.buf[i][skip:]...))
+			b := append(room.Grow(s.buf[g], 2), ", "...)
+			s.set(g, room.Text(b, o.buf[i][skip:]))
 		default:
 			s.set(g, o.buf[i])
 		}
@@ -178,8 +187,10 @@ func (s *jsonAgg) Result(from, to int, out *vec.Vector) error {
 		if !s.seen[g] {
 			return types.Null, nil
 		}
-		text := string(s.buf[g]) + end
-		if !s.jsonb {
+		// More rows may come: the state does not end here, and its text is copied before they do.
+		text := room.String(room.Text(s.buf[g], end))
+		// An array of jsonb's texts is jsonb's text; an object's keys are still to be sorted.
+		if !s.jsonb || !s.object() && !hasKeys(s.types[0]) {
 			return types.NewStr(text), nil
 		}
 		text, err := types.CanonicalJSON(text)

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -17,7 +18,7 @@ func castJSON(from, to types.Type) CastFunc {
 				d := in.Datum(i)
 				text := d.Str()
 				if from.Form() != types.FormStr {
-					text = string(types.AppendJSON(nil, d, from, o, true))
+					text = room.String(types.AppendJSON(nil, d, from, o, true))
 				}
 				if to.Kind == types.JSON {
 					return types.NewStr(text), nil

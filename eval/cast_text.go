@@ -3,6 +3,7 @@ package eval
 import (
 	"bytes"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -79,12 +80,12 @@ func castToString(from, to types.Type, ctx plan.CastContext) CastFunc {
 func textWriter(c *Ctx, from, to types.Type, in *vec.Vector) func(dst []byte, i int) []byte {
 	switch from.Kind {
 	case types.Text, types.Varchar, types.Name, types.JSON, types.JSONB, types.Unknown:
-		return func(dst []byte, i int) []byte { return append(dst, in.Bytes(i)...) }
+		return func(dst []byte, i int) []byte { return room.Text(dst, in.Bytes(i)) }
 	case types.Bpchar:
 		if to.Kind == types.Char {
 			break // its first character, though it be padding
 		}
-		return func(dst []byte, i int) []byte { return append(dst, bytes.TrimRight(in.Bytes(i), " ")...) }
+		return func(dst []byte, i int) []byte { return room.Text(dst, bytes.TrimRight(in.Bytes(i), " ")) }
 	case types.Bool:
 		if to.Kind == types.Name {
 			break

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -33,7 +34,7 @@ func init() {
 			return types.Null, nil
 		})).total(),
 		imm("array_dims", []types.Type{aa}, tText, Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
-			var b strings.Builder
+			var b room.Builder
 			for n := int64(1); ; n++ {
 				d := dimension(a[0], n)
 				if d.IsNull() {
@@ -61,7 +62,7 @@ func init() {
 			var out []types.Datum
 			for _, d := range a[0].List() {
 				if !d.IsNull() {
-					out = append(out, d)
+					out = room.Append(out, d)
 				}
 			}
 			return types.NewList(out), nil
@@ -153,7 +154,7 @@ func joinArrays(ret types.Type, parts ...typedValue) (types.Datum, error) {
 			if err != nil {
 				return types.Null, err
 			}
-			out = append(out, r)
+			out = room.Append(out, r)
 		}
 	}
 	return types.NewList(out), nil
@@ -237,7 +238,7 @@ func arrayPositions(_ *Ctx, a []types.Datum, t []types.Type, _ types.Type) (type
 	var out []types.Datum
 	for i, d := range a[0].List() {
 		if same(d) {
-			out = append(out, types.NewInt(int64(i+1)))
+			out = room.Append(out, types.NewInt(int64(i+1)))
 		}
 	}
 	return types.NewList(out), err
@@ -257,7 +258,7 @@ func arrayRemove(_ *Ctx, a []types.Datum, t []types.Type, ret types.Type) (types
 	var out []types.Datum
 	for _, d := range a[0].List() {
 		if !same(d) {
-			out = append(out, d)
+			out = room.Append(out, d)
 		}
 	}
 	return recast(types.NewList(out), t[0], ret)
@@ -316,7 +317,7 @@ func arrayFill(_ *Ctx, a []types.Datum, t []types.Type, ret types.Type) (types.D
 			return types.Null, err
 		}
 	}
-	out := make([]types.Datum, n)
+	out := room.Grow([]types.Datum(nil), int(n))[:n]
 	for i := range out {
 		out[i] = v
 	}
@@ -350,18 +351,18 @@ func arrayToString(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types
 				continue
 			}
 			if !first {
-				b = append(b, a[1].Str()...)
+				b = room.Text(b, a[1].Str())
 			}
 			first = false
-			if d.IsNull() {
-				b = append(b, null.Str()...)
+			if b = room.Grow(b, 64); d.IsNull() {
+				b = room.Text(b, null.Str())
 			} else {
 				b = types.AppendText(b, d, elem, o)
 			}
 		}
 	}
 	walk(a[0].List())
-	return types.NewStr(string(b)), nil
+	return types.NewStr(room.String(b)), nil
 }
 
 // splitText cuts s at sep: a NULL sep into characters, an empty one not at all.
@@ -401,7 +402,7 @@ func stringToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	}
 	var out []types.Datum
 	err := splitText(a, func(d types.Datum) error {
-		out = append(out, d)
+		out = room.Append(out, d)
 		return checkList(len(out))
 	})
 	return types.NewList(out), err

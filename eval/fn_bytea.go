@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -155,20 +156,27 @@ func errEncoding(name string) error {
 func encode(s []byte, format string) (string, error) {
 	switch strings.ToLower(format) {
 	case "hex":
+		if err := room.Take(4 * len(s)); err != nil {
+			return "", err
+		}
 		return hex.EncodeToString(s), nil
 	case "base64":
 		// A line is 76 characters long, as in MIME.
+		if err := room.Take(2 * base64.StdEncoding.EncodedLen(len(s))); err != nil {
+			return "", err
+		}
 		e := base64.StdEncoding.EncodeToString(s)
-		var b strings.Builder
+		var b room.Builder
 		for len(e) > 76 {
-			b.WriteString(e[:76] + "\n")
+			b.WriteString(e[:76])
+			b.WriteByte('\n')
 			e = e[76:]
 		}
 		b.WriteString(e)
 		return b.String(), nil
 	case "escape":
 		// Unlike bytea's output, only zero bytes, high ones and backslashes are escaped.
-		var b strings.Builder
+		var b room.Builder
 		for _, c := range s {
 			switch {
 			case c == 0 || c >= 0x80:
@@ -298,7 +306,7 @@ func convertFrom(s, enc string) (string, error) {
 		}
 		return strings.Clone(s), nil
 	case "latin1":
-		var b strings.Builder
+		var b room.Builder
 		for i := 0; i < len(s); i++ {
 			b.WriteRune(rune(s[i]))
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -49,10 +50,12 @@ func quoteIdent(s string) string {
 	if safe && !quotedKeywords[s] {
 		return s
 	}
+	room.Must(3 * len(s))
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
 func quoteLiteral(s string) string {
+	room.Must(4 * len(s))
 	q := "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''") + "'"
 	if strings.Contains(s, `\`) {
 		return "E" + q
@@ -93,7 +96,7 @@ type formatter struct {
 	s     string
 	i     int
 	next  int // number of the last argument taken
-	b     strings.Builder
+	b     room.Builder
 }
 
 func (f *formatter) run() error {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -378,7 +379,7 @@ func stripNulls(v *types.JSONValue) {
 		var items []types.JSONValue
 		for i := range v.Items {
 			if v.Items[i].Kind != types.JSONNull {
-				keys, items = append(keys, v.Keys[i]), append(items, v.Items[i])
+				keys, items = room.Append(keys, v.Keys[i]), room.Append(items, v.Items[i])
 			}
 		}
 		v.Keys, v.Items = keys, items
@@ -392,24 +393,24 @@ func stripNulls(v *types.JSONValue) {
 func appendCompact(dst []byte, v *types.JSONValue) []byte {
 	switch v.Kind {
 	case types.JSONArray:
-		dst = append(dst, '[')
+		dst = append(room.Grow(dst, 16), '[')
 		for i := range v.Items {
 			if i > 0 {
-				dst = append(dst, ',')
+				dst = append(room.Grow(dst, 16), ',')
 			}
 			dst = appendCompact(dst, &v.Items[i])
 		}
-		return append(dst, ']')
+		return append(room.Grow(dst, 16), ']')
 	case types.JSONObject:
-		dst = append(dst, '{')
+		dst = append(room.Grow(dst, 16), '{')
 		for i := range v.Items {
 			if i > 0 {
-				dst = append(dst, ',')
+				dst = append(room.Grow(dst, 16), ',')
 			}
 			dst = append(types.AppendJSONString(dst, v.Keys[i]), ':')
 			dst = appendCompact(dst, &v.Items[i])
 		}
-		return append(dst, '}')
+		return append(room.Grow(dst, 16), '}')
 	}
 	return v.AppendText(dst)
 }

@@ -1,16 +1,17 @@
 package eval
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
 
 func init() {
 	jsonb := func(b []byte) (types.Datum, error) {
-		s, err := types.CanonicalJSON(string(b))
+		s, err := types.CanonicalJSON(room.String(b))
 		return types.NewStr(s), err
 	}
-	text := func(b []byte) (types.Datum, error) { return types.NewStr(string(b)), nil }
+	text := func(b []byte) (types.Datum, error) { return types.NewStr(room.String(b)), nil }
 	for _, j := range []struct {
 		t    types.Type
 		name string
@@ -30,11 +31,11 @@ func init() {
 			s := []byte{'['}
 			for i := range a {
 				if i > 0 {
-					s = append(s, ", "...)
+					s = append(room.Grow(s, 16), ", "...)
 				}
 				s = types.AppendJSON(s, a[i], t[i], o, b)
 			}
-			return done(append(s, ']'))
+			return done(append(room.Grow(s, 16), ']'))
 		})
 		fromText := Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
 			s, err := objectOfTexts(a)
@@ -59,12 +60,12 @@ func init() {
 		return typed(func(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
 			o := sessionText(c)
 			if len(a) < 2 || !a[1].Bool() {
-				return types.NewStr(string(types.AppendJSON(nil, a[0], t[0], o, false))), nil
+				return types.NewStr(room.String(types.AppendJSON(nil, a[0], t[0], o, false))), nil
 			}
 			s := []byte(open)
 			for i, d := range a[0].List() {
 				if i > 0 {
-					s = append(s, ",\n "...)
+					s = append(room.Grow(s, 16), ",\n "...)
 				}
 				if t[0].Kind == types.Struct {
 					f := t[0].Fields()[i]
@@ -74,7 +75,7 @@ func init() {
 					s = types.AppendJSON(s, d, t[0].Elem(), o, false)
 				}
 			}
-			return types.NewStr(string(s) + shut), nil
+			return types.NewStr(room.String(room.Text(s, shut))), nil
 		})
 	}
 	Register(
@@ -104,13 +105,13 @@ func buildObject(c *Ctx, name string, a []types.Datum, t []types.Type) ([]byte, 
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "key value must be scalar, not array, composite, or json")
 		}
 		if i > 0 {
-			s = append(s, ", "...)
+			s = append(room.Grow(s, 16), ", "...)
 		}
 		s = types.AppendJSONString(s, types.Format(a[i], t[i], o))
 		s = append(s, " : "...)
 		s = types.AppendJSON(s, a[i+1], t[i+1], o, false)
 	}
-	return append(s, '}'), nil
+	return append(room.Grow(s, 16), '}'), nil
 }
 
 func errOddArguments(name string) error {
@@ -143,7 +144,7 @@ func objectOfTexts(a []types.Datum) ([]byte, error) {
 			if len(pair.List()) != 2 {
 				return nil, sqlerr.New(sqlerr.ArraySubscript, "array must have two columns")
 			}
-			k, values = append(k, pair.List()[0]), append(values, pair.List()[1])
+			k, values = room.Append(k, pair.List()[0]), room.Append(values, pair.List()[1])
 		}
 		keys = k
 	default:
@@ -152,7 +153,7 @@ func objectOfTexts(a []types.Datum) ([]byte, error) {
 		}
 		var k []types.Datum
 		for i := 0; i < len(keys); i += 2 {
-			k, values = append(k, keys[i]), append(values, keys[i+1])
+			k, values = room.Append(k, keys[i]), room.Append(values, keys[i+1])
 		}
 		keys = k
 	}
@@ -162,14 +163,14 @@ func objectOfTexts(a []types.Datum) ([]byte, error) {
 			return nil, sqlerr.New(sqlerr.NullNotAllowed, "null value not allowed for object key")
 		}
 		if i > 0 {
-			s = append(s, ", "...)
+			s = append(room.Grow(s, 16), ", "...)
 		}
 		s = append(types.AppendJSONString(s, keys[i].Str()), " : "...)
 		if values[i].IsNull() {
-			s = append(s, "null"...)
+			s = append(room.Grow(s, 16), "null"...)
 		} else {
 			s = types.AppendJSONString(s, values[i].Str())
 		}
 	}
-	return append(s, '}'), nil
+	return append(room.Grow(s, 16), '}'), nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -151,7 +152,7 @@ func jsonbConcat(a, b string) (string, error) {
 		return "", err
 	}
 	if x.Kind == types.JSONObject && y.Kind == types.JSONObject {
-		x.Keys, x.Items = append(x.Keys, y.Keys...), append(x.Items, y.Items...)
+		x.Keys, x.Items = append(x.Keys, y.Keys...), append(room.Grow(x.Items, len(y.Items)), y.Items...)
 		return jsonbText(x)
 	}
 	list := func(v types.JSONValue) []types.JSONValue {
@@ -160,7 +161,7 @@ func jsonbConcat(a, b string) (string, error) {
 		}
 		return []types.JSONValue{v}
 	}
-	return jsonbText(types.JSONValue{Kind: types.JSONArray, Items: append(list(x), list(y)...)})
+	return jsonbText(types.JSONValue{Kind: types.JSONArray, Items: append(room.Grow(list(x), len(list(y))), list(y)...)})
 }
 
 func jsonbDelete(s string, keys []string) (string, error) {
@@ -177,13 +178,13 @@ func jsonbDelete(s string, keys []string) (string, error) {
 	case types.JSONObject:
 		for i, k := range v.Keys {
 			if !gone[k] {
-				out.Keys, out.Items = append(out.Keys, k), append(out.Items, v.Items[i])
+				out.Keys, out.Items = room.Append(out.Keys, k), room.Append(out.Items, v.Items[i])
 			}
 		}
 	case types.JSONArray:
 		for _, e := range v.Items {
 			if e.Kind != types.JSONString || !gone[e.Text] {
-				out.Items = append(out.Items, e)
+				out.Items = room.Append(out.Items, e)
 			}
 		}
 	default:
@@ -364,17 +365,17 @@ func appendPretty(dst []byte, v *types.JSONValue, level int) []byte {
 		open, shut = '{', '}'
 	}
 	indent := strings.Repeat("    ", level+1)
-	dst = append(dst, open)
+	dst = append(room.Grow(dst, 8), open)
 	for i := range v.Items {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(append(dst, '\n'), indent...)
+		dst = room.Grow(room.Text(append(room.Grow(dst, 16), '\n'), indent), 16)
 		if v.Kind == types.JSONObject {
 			dst = append(types.AppendJSONString(dst, v.Keys[i]), ": "...)
 		}
 		dst = appendPretty(dst, &v.Items[i], level+1)
 	}
-	dst = append(append(dst, '\n'), indent[4:]...)
-	return append(dst, shut)
+	dst = room.Text(append(room.Grow(dst, 16), '\n'), indent[4:])
+	return append(room.Grow(dst, 16), shut)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -329,7 +330,7 @@ func replaceMatches(s, pat, by, flags string, from, n int) (types.Datum, error) 
 	if err != nil {
 		return types.Null, err
 	}
-	var b strings.Builder
+	var b room.Builder
 	done, count := 0, 0
 	p.each(s, from, func(m []int) bool {
 		count++
@@ -352,7 +353,7 @@ func replaceMatches(s, pat, by, flags string, from, n int) (types.Datum, error) 
 }
 
 // expand writes a replacement: \1 … \9 are groups, \& the match, \\ a backslash.
-func expand(b *strings.Builder, by, s string, m []int) {
+func expand(b *room.Builder, by, s string, m []int) {
 	for i := 0; i < len(by); i++ {
 		if by[i] != '\\' || i+1 == len(by) {
 			b.WriteByte(by[i])
@@ -404,7 +405,7 @@ func splitAt(fn, s, pat, flags string, yield func(part string) error) error {
 func regexpSplitToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	var list []types.Datum
 	err := splitAt("regexp_split_to_array", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
-		list = append(list, types.NewStr(part))
+		list = room.Append(list, types.NewStr(part))
 		return checkList(len(list))
 	})
 	return types.NewList(list), err
@@ -556,7 +557,7 @@ func similarToRegexp(pat, escape string) (string, error) {
 	if escape != "" {
 		esc, _ = utf8.DecodeRuneInString(escape)
 	}
-	var b strings.Builder
+	var b room.Builder
 	b.WriteString("^(?:")
 	afterEscape, inClass := false, false
 	quotes := 0

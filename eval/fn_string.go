@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -129,7 +130,7 @@ func reverse(s string) string {
 		copy(b[at:], s[i:i+n])
 		i += n
 	}
-	return string(b)
+	return room.String(b)
 }
 
 // runeOffset gives the byte offset of the n-th character, len(s) past the end.
@@ -214,19 +215,33 @@ func pad(s string, n int, fill string, before bool) (string, error) {
 	if err := vec.CheckBytes(len(s) + missing*len(fill)/width); err != nil {
 		return "", err
 	}
-	f := strings.Repeat(fill, missing/width) + fill[:runeOffset(fill, int64(missing%width))]
-	if before {
-		return f + s, nil
+	var b room.Builder
+	b.Grow(len(s) + (missing/width+1)*len(fill))
+	if !before {
+		b.WriteString(s)
 	}
-	return s + f, nil
+	for range missing / width {
+		b.WriteString(fill)
+	}
+	b.WriteString(fill[:runeOffset(fill, int64(missing%width))])
+	if before {
+		b.WriteString(s)
+	}
+	return b.String(), nil
 }
 
 func replace(s, from, to string) (string, error) {
 	if from == "" {
 		return s, nil
 	}
-	if n := len(to) - len(from); n > 0 && len(s)+n*strings.Count(s, from) > maxString() {
-		return "", errTooLong()
+	if n := len(to) - len(from); n > 0 {
+		size := len(s) + n*strings.Count(s, from)
+		if size > maxString() {
+			return "", errTooLong()
+		}
+		if err := room.Take(size); err != nil {
+			return "", err
+		}
 	}
 	return strings.ReplaceAll(s, from, to), nil
 }
@@ -293,6 +308,9 @@ func repeat(s string, n int) (string, error) {
 	if err := vec.CheckBytes(len(s)*n + 4); err != nil {
 		return "", err
 	}
+	if err := room.Take(len(s) * n); err != nil {
+		return "", err
+	}
 	return strings.Repeat(s, n), nil
 }
 
@@ -330,7 +348,7 @@ func concat(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum,
 			b = types.AppendText(b, d, t[i], o)
 		}
 	}
-	return types.NewStr(string(b)), nil
+	return types.NewStr(room.String(b)), nil
 }
 
 func concatWS(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
@@ -345,12 +363,12 @@ func concatWS(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datu
 			continue
 		}
 		if !first {
-			b = append(b, a[0].Str()...)
+			b = room.Text(b, a[0].Str())
 		}
 		first = false
 		b = types.AppendText(b, d, t[i+1], o)
 	}
-	return types.NewStr(string(b)), nil
+	return types.NewStr(room.String(b)), nil
 }
 
 // unistr reads \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX.
@@ -359,7 +377,7 @@ func unistr(s string) (string, error) {
 		return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape").
 			WithHint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.")
 	}
-	var b strings.Builder
+	var b room.Builder
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
 			b.WriteByte(s[i])

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -72,7 +73,7 @@ var dayNames = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", 
 var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
 
 func (t *calendar) format(template string) (types.Datum, error) {
-	var b strings.Builder
+	var b room.Builder
 	for _, n := range dateTemplates.nodes(template) {
 		if n.key == "" {
 			b.WriteString(n.text)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -272,7 +273,7 @@ func roman(number string, sign byte) string {
 	if err != nil || n < 1 || n > 3999 || sign == '-' {
 		return strings.Repeat("#", 15)
 	}
-	var b strings.Builder
+	var b room.Builder
 	for _, r := range []struct {
 		v int
 		s string
@@ -299,7 +300,7 @@ type numberWriter struct {
 	signDone  bool
 	in        bool // num_in
 	zeroStart int
-	out       strings.Builder
+	out       room.Builder
 	cut       bool // the number ended before the template: so does the text
 	err       error
 }
@@ -529,7 +530,7 @@ type numberReader struct {
 	s        string
 	i        int
 	f        *numberFormat
-	digits   strings.Builder
+	digits   room.Builder
 	negative bool
 	signed   bool
 	point    bool

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -126,7 +127,7 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 				return nil, pathError("2203A", "jsonpath member accessor can only be applied to an object")
 			}
 			if m, ok := x.Get(n.text); ok {
-				out = append(out, m)
+				out = room.Append(out, m)
 			} else if !r.lax {
 				return nil, pathError("2203A", "JSON object does not contain key \"%s\"", n.text)
 			}
@@ -164,7 +165,7 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 				return nil, err
 			}
 			if t == 't' {
-				out = append(out, x)
+				out = room.Append(out, x)
 			}
 		}
 	case "method":
@@ -195,7 +196,7 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 func descend(v *types.JSONValue, depth, lo, hi int, out items) items {
 	leaf := v.Kind != types.JSONArray && v.Kind != types.JSONObject
 	if depth >= lo && lo >= 0 || lo < 0 && leaf {
-		out = append(out, v)
+		out = room.Append(out, v)
 	}
 	if hi >= 0 && depth >= hi {
 		return out
@@ -233,7 +234,7 @@ func (r *pathRun) subscripts(n *pathNode, v, cur *types.JSONValue, out items) (i
 			return nil, pathError("22033", "jsonpath array subscript is out of bounds")
 		}
 		for i := max(lo, 0); i <= min(hi, int64(len(list))-1); i++ {
-			out = append(out, list[i])
+			out = room.Append(out, list[i])
 		}
 	}
 	return out, nil
@@ -317,7 +318,7 @@ func (r *pathRun) sign(n *pathNode, cur *types.JSONValue) (items, error) {
 			if n.op == "u-" {
 				d = d.Neg()
 			}
-			out = append(out, jsonNumber(d))
+			out = room.Append(out, jsonNumber(d))
 		}
 	}
 	return out, nil

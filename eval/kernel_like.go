@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -239,7 +240,7 @@ func likeEscape(pattern, e string) (string, error) {
 	if e == `\` {
 		return pattern, nil
 	}
-	var b strings.Builder
+	var b room.Builder
 	escaped := false
 	for i := 0; i < len(pattern); {
 		switch {

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -59,14 +60,14 @@ func OutStr(out *vec.Vector, n int) {
 func PutStr(out *vec.Vector, i int, s string) {
 	vec.MustFit(len(out.Data) + len(s))
 	out.Views[i] = vec.View{Off: uint32(len(out.Data)), Len: uint32(len(s))}
-	out.Data = append(out.Data, s...)
+	out.Data = room.Text(out.Data, s)
 }
 
 // PutBytes makes b row i's string.
 func PutBytes(out *vec.Vector, i int, b []byte) {
 	vec.MustFit(len(out.Data) + len(b))
 	out.Views[i] = vec.View{Off: uint32(len(out.Data)), Len: uint32(len(b))}
-	out.Data = append(out.Data, b...)
+	out.Data = room.Text(out.Data, b)
 }
 
 // NullOut makes row i of out NULL; n is the physical number of rows.
@@ -158,6 +159,7 @@ func appendDatums(out *vec.Vector, sel []uint16, n int, value func(i int) (types
 		})
 	}
 	a := vec.NewAppender(out.Type)
+	a.Reserve(n)
 	err := EachRow(sel, n, func(i int) error {
 		for a.Len() < i {
 			a.AppendNull()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -46,7 +47,7 @@ func init() {
 }
 
 func dateFormat(t int64, format string) types.Datum {
-	var b strings.Builder
+	var b room.Builder
 	y, m, d := civil(t)
 	day := dayOf(t)
 	weekday := time.Weekday(types.Weekday(day))
@@ -102,7 +103,7 @@ func dateFormat(t int64, format string) types.Datum {
 }
 
 // clockFormat writes the parts of a time of day; hour may be more than a day's.
-func clockFormat(b *strings.Builder, c byte, us, hour int64) bool {
+func clockFormat(b *room.Builder, c byte, us, hour int64) bool {
 	m, s, f := us/60000000%60, us/1000000%60, us%1000000
 	h12 := (hour%24+11)%12 + 1
 	half := "AM"
@@ -154,7 +155,7 @@ func ordinalSuffix(d int) string {
 // timeFormat knows the parts of a time only; a part of a date makes the result NULL or zero.
 func timeFormat(us int64, format string) types.Datum {
 	a := max(us, -us)
-	var b strings.Builder
+	var b room.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
 			b.WriteByte(format[i])

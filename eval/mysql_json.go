@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -309,7 +310,7 @@ func jsonExtract(_ *Ctx, a []types.Datum) (types.Datum, error) {
 			return types.Null, err
 		}
 		many = many || wild
-		follow(&v, legs, func(x *types.JSONValue) { found = append(found, *x) })
+		follow(&v, legs, func(x *types.JSONValue) { found = room.Append(found, *x) })
 	}
 	switch {
 	case len(found) == 0:
@@ -347,7 +348,7 @@ func jsonArrayOf(_ *Ctx, a []types.Datum) (types.Datum, error) {
 		if err != nil {
 			return types.Null, err
 		}
-		v.Items = append(v.Items, x)
+		v.Items = room.Append(v.Items, x)
 	}
 	return jsonDatum(v)
 }
@@ -431,7 +432,7 @@ func jsonKeysAt(s, path string) (types.Datum, error) {
 	}
 	out := types.JSONValue{Kind: types.JSONArray}
 	for _, k := range v.Keys {
-		out.Items = append(out.Items, types.JSONValue{Kind: types.JSONString, Text: k})
+		out.Items = room.Append(out.Items, types.JSONValue{Kind: types.JSONString, Text: k})
 	}
 	return types.NewStr(string(out.AppendText(nil))), nil
 }
@@ -631,7 +632,7 @@ func putJSON(v *types.JSONValue, legs []leg, x types.JSONValue, insert, replace 
 	case i >= 0 && i < len(v.Items):
 		putJSON(&v.Items[i], rest, x, insert, replace)
 	case i >= len(v.Items) && insert && len(rest) == 0:
-		v.Items = append(v.Items, x)
+		v.Items = room.Append(v.Items, x)
 	}
 }
 
@@ -743,19 +744,19 @@ func prettyJSON(dst []byte, v *types.JSONValue, level int) []byte {
 	} else if v.Kind != types.JSONArray {
 		return v.AppendText(dst)
 	}
-	dst = append(dst, open)
+	dst = append(room.Grow(dst, 16), open)
 	for i := range v.Items {
 		if i > 0 {
-			dst = append(dst, ',')
+			dst = append(room.Grow(dst, 16), ',')
 		}
-		dst = append(append(dst, '\n'), strings.Repeat("  ", level+1)...)
+		dst = room.Text(append(room.Grow(dst, 16), '\n'), strings.Repeat("  ", level+1))
 		if v.Kind == types.JSONObject {
 			dst = append(types.AppendJSONString(dst, v.Keys[i]), ": "...)
 		}
 		dst = prettyJSON(dst, &v.Items[i], level+1)
 	}
 	if len(v.Items) > 0 {
-		dst = append(append(dst, '\n'), strings.Repeat("  ", level)...)
+		dst = room.Text(append(room.Grow(dst, 16), '\n'), strings.Repeat("  ", level))
 	}
-	return append(dst, end)
+	return append(room.Grow(dst, 16), end)
 }

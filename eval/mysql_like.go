@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -224,7 +225,7 @@ func mysqlRegexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
 		return types.Null, sqlerr.New(sqlerr.InvalidParameterValue, "Index out of bounds in regular expression search.")
 	}
 	at := charOffset(s, from-1)
-	var b strings.Builder
+	var b room.Builder
 	b.WriteString(s[:at])
 	rest, last := s[at:], 0
 	for i, m := range re.FindAllStringSubmatchIndex(rest, -1) {
@@ -243,7 +244,7 @@ func mysqlRegexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
 }
 
 // expandICU writes a replacement, in which $1 is a group and a backslash escapes.
-func expandICU(b *strings.Builder, by, s string, m []int) {
+func expandICU(b *room.Builder, by, s string, m []int) {
 	for i := 0; i < len(by); i++ {
 		switch {
 		case by[i] == '\\' && i+1 < len(by):

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -328,7 +329,7 @@ func formatNumber(d types.Decimal, p int64) string {
 		sign, text = "-", text[1:]
 	}
 	whole, frac, _ := strings.Cut(text, ".")
-	var b strings.Builder
+	var b room.Builder
 	for i := 0; i < len(whole); i++ {
 		if i > 0 && (len(whole)-i)%3 == 0 {
 			b.WriteByte(',')

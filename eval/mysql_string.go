@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -88,11 +89,11 @@ func mysqlConcat(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	if n > maxString() {
 		return types.Null, errTooLong()
 	}
-	b := make([]byte, 0, n)
+	b := room.Grow([]byte(nil), n)
 	for _, d := range a {
 		b = append(b, d.Str()...)
 	}
-	return types.NewStr(string(b)), nil
+	return types.NewStr(room.String(b)), nil
 }
 
 func mysqlConcatWS(_ *Ctx, a []types.Datum) (types.Datum, error) {
@@ -109,6 +110,9 @@ func mysqlConcatWS(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	}
 	if n > maxString() {
 		return types.Null, errTooLong()
+	}
+	if err := room.Take(n); err != nil {
+		return types.Null, err
 	}
 	return types.NewStr(strings.Join(parts, a[0].Str())), nil
 }
@@ -217,15 +221,18 @@ func padTo(s string, n int64, p string, left bool) (types.Datum, error) {
 	case n*4 > int64(maxString()):
 		return types.Null, errTooLong()
 	}
-	var b strings.Builder
+	var b room.Builder
+	if !left {
+		b.WriteString(s)
+	}
 	for k := int64(utf8.RuneCountInString(p)); c+k <= n; c += k {
 		b.WriteString(p)
 	}
 	b.WriteString(p[:charOffset(p, n-c)])
 	if left {
-		return types.NewStr(b.String() + s), nil
+		b.WriteString(s)
 	}
-	return types.NewStr(s + b.String()), nil
+	return types.NewStr(b.String()), nil
 }
 
 func repeatText(s string, n int64) (string, error) {
@@ -235,10 +242,14 @@ func repeatText(s string, n int64) (string, error) {
 	if n > int64(maxString()/len(s)) {
 		return "", errTooLong()
 	}
+	if err := room.Take(len(s) * int(n)); err != nil {
+		return "", err
+	}
 	return strings.Repeat(s, int(n)), nil
 }
 
 func reverseText(s string) string {
+	room.Must(4 * len(s))
 	r := []rune(s)
 	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
 		r[i], r[j] = r[j], r[i]
@@ -250,8 +261,12 @@ func replaceText(s, old, with string) (string, error) {
 	if old == "" {
 		return s, nil
 	}
-	if n := strings.Count(s, old); len(s)+n*(len(with)-len(old)) > maxString() {
+	size := len(s) + strings.Count(s, old)*(len(with)-len(old))
+	if size > maxString() {
 		return "", errTooLong()
+	}
+	if err := room.Take(size); err != nil {
+		return "", err
 	}
 	return strings.ReplaceAll(s, old, with), nil
 }
@@ -352,7 +367,7 @@ func unhex(s string) types.Datum {
 
 func toBase64(b []byte) string {
 	s := base64.StdEncoding.EncodeToString(b)
-	var out strings.Builder
+	var out room.Builder
 	for len(s) > 76 {
 		out.WriteString(s[:76] + "\n")
 		s = s[76:]
@@ -476,7 +491,7 @@ func quoteText(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	if a[0].IsNull() {
 		return types.NewStr("NULL"), nil
 	}
-	var b strings.Builder
+	var b room.Builder
 	b.WriteByte('\'')
 	for _, r := range a[0].Str() {
 		switch r {

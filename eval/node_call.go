@@ -1,7 +1,10 @@
 package eval
 
 import (
+	"unsafe"
+
 	"github.com/lhsql/lhsql/internal/invariant"
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -100,6 +103,9 @@ func (n *callNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error)
 			return nullVector(n.typ), nil
 		}
 	}
+	if err := takeForArgs(n.vals, sel, rows); err != nil {
+		return nil, err
+	}
 	if err := n.kernel(c, n.vals, sel, rows, &n.out); err != nil {
 		return nil, err
 	}
@@ -116,6 +122,50 @@ func (n *callNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error)
 		n.out.Enc = vec.Const
 	}
 	return &n.out, nil
+}
+
+// takeForArgs asks for what a function makes of its largest row on the way, which is about as much as
+// its arguments: texts of texts, lists read as values. What makes more of less asks by itself.
+func takeForArgs(args []*vec.Vector, sel []uint16, rows int) error {
+	all := 0
+	for _, v := range args {
+		all += argBytes(v.Values())
+	}
+	if all < room.Grain {
+		return nil
+	}
+	most := 0
+	err := EachRow(sel, rows, func(i int) error {
+		n := 0
+		for _, v := range args {
+			f, r := v.Values(), v.Row(i)
+			switch {
+			case v.Null(i):
+			case f.Form == types.FormStr:
+				n += int(f.Views[r].Len)
+			case f.Form == types.FormList && f.Offsets[r+1] > f.Offsets[r]:
+				elems := int(f.Offsets[r+1] - f.Offsets[r])
+				n += elems*int(unsafe.Sizeof(types.Datum{})) + argBytes(f.Child)/len(f.Offsets)
+			}
+		}
+		most = max(most, n)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return room.Take(2 * most)
+}
+
+// argBytes is about what the values of v take: strings, and elements of lists.
+func argBytes(v *vec.Vector) int {
+	switch v.Form {
+	case types.FormStr:
+		return len(v.Data)
+	case types.FormList:
+		return int(v.Offsets[len(v.Offsets)-1])*int(unsafe.Sizeof(types.Datum{})) + argBytes(v.Child)
+	}
+	return 0
 }
 
 // withoutNulls sets out.Valid to where no argument is NULL and takes those rows out of sel.

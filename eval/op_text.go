@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -43,6 +44,7 @@ func concatBytes(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vecto
 	eachRow(sel, n, func(i int) {
 		at := len(out.Data)
 		vec.MustFit(len(out.Data) + len(a.Bytes(i)) + len(b.Bytes(i)))
+		out.Data = room.Grow(out.Data, len(a.Bytes(i))+len(b.Bytes(i)))
 		out.Data = append(append(out.Data, a.Bytes(i)...), b.Bytes(i)...)
 		out.Views[i] = vec.View{Off: uint32(at), Len: uint32(len(out.Data) - at)}
 	})
@@ -58,7 +60,7 @@ func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector)
 		for _, a := range args {
 			if a.Form == types.FormStr && a.Type.Kind != types.Numeric && a.Type.Kind != types.Bytea && a.Type.Kind != types.Bpchar {
 				vec.MustFit(len(out.Data) + len(a.Bytes(i)))
-				out.Data = append(out.Data, a.Bytes(i)...)
+				out.Data = room.Text(out.Data, a.Bytes(i))
 			} else {
 				out.Data = appendAsText(out.Data, a.Datum(i), a.Type, o)
 			}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -166,7 +167,7 @@ func isLetters(s string) bool {
 type regexpTranslator struct {
 	in  string
 	at  int
-	out strings.Builder
+	out room.Builder
 	opt regexpOptions
 }
 
@@ -425,7 +426,7 @@ func (t *regexpTranslator) bracket() error {
 		}
 	}
 	i := 1
-	var b strings.Builder
+	var b room.Builder
 	b.WriteByte('[')
 	negated := i < len(r) && r[i] == '^'
 	if negated {

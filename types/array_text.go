@@ -3,6 +3,7 @@ package types
 import (
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -21,6 +22,7 @@ func elemOf(t Type) Type {
 func appendArray(dst []byte, list []Datum, elem Type, o *TextOptions) []byte {
 	dst = append(dst, '{')
 	for i, e := range list {
+		dst = room.Grow(dst, 64)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -34,7 +36,7 @@ func appendArray(dst []byte, list []Datum, elem Type, o *TextOptions) []byte {
 			dst = AppendText(dst, e, elem, o)
 			if needsQuotes(dst[at:]) {
 				text := string(dst[at:])
-				dst = append(dst[:at], '"')
+				dst = append(room.Grow(dst[:at], 2*len(text)+8), '"')
 				for k := 0; k < len(text); k++ {
 					if text[k] == '"' || text[k] == '\\' {
 						dst = append(dst, '\\')
@@ -45,7 +47,7 @@ func appendArray(dst []byte, list []Datum, elem Type, o *TextOptions) []byte {
 			}
 		}
 	}
-	return append(dst, '}')
+	return append(room.Grow(dst, 16), '}')
 }
 
 func needsQuotes(b []byte) bool {
@@ -205,7 +207,12 @@ func (p *arrayParser) list(elem Type) (Datum, error) {
 		if err != nil {
 			return Null, err
 		}
-		list = append(list, e)
+		if len(list)&1023 == 1023 { // each element is a text of its own
+			if err := room.Check(); err != nil {
+				return Null, err
+			}
+		}
+		list = room.Append(list, e)
 		p.space()
 		switch p.at() {
 		case ',':
@@ -240,14 +247,14 @@ func (p *arrayParser) element(elem Type) (Datum, error) {
 				return Null, p.malformed("Unexpected end of input.")
 			case p.s[p.pos] == '"':
 				p.pos++
-				return p.value(string(b), elem)
+				return p.value(room.String(b), elem)
 			case p.s[p.pos] == '\\':
 				p.pos++
 				if p.pos >= len(p.s) {
 					return Null, p.malformed("Unexpected end of input.")
 				}
 			}
-			b = append(b, p.s[p.pos])
+			b = room.Append(b, p.s[p.pos])
 		}
 	}
 	var b []byte
@@ -270,11 +277,11 @@ func (p *arrayParser) element(elem Type) (Datum, error) {
 				return Null, p.malformed("Unexpected end of input.")
 			}
 			escaped = true
-			b = append(b, p.s[p.pos])
+			b = room.Append(b, p.s[p.pos])
 			keep = len(b)
 			continue
 		}
-		b = append(b, c)
+		b = room.Append(b, c)
 		if !isSpace(c) {
 			keep = len(b)
 		}
@@ -282,7 +289,7 @@ func (p *arrayParser) element(elem Type) (Datum, error) {
 	if p.pos >= len(p.s) {
 		return Null, p.malformed("Unexpected end of input.")
 	}
-	text := string(b[:keep])
+	text := room.String(b[:keep])
 	if !escaped && strings.EqualFold(text, "null") {
 		return Null, nil
 	}

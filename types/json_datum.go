@@ -3,13 +3,14 @@ package types
 import (
 	"bytes"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
 // AppendJSON appends a value as PostgreSQL's to_json has it; spaced as to_jsonb prints it.
 // Structs become objects in their members' order, maps objects keyed by their keys' text.
 func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte {
-	if d.IsNull() {
+	if dst = room.Grow(dst, 16); d.IsNull() {
 		return append(dst, "null"...)
 	}
 	comma, colon := ",", ":"
@@ -31,7 +32,7 @@ func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte
 			text := string(dst[at:])
 			return AppendJSONString(dst[:at], text)
 		}
-		if spaced && bytes.IndexByte(dst[at:], 'e') >= 0 { // jsonb's numbers are numerics
+		if spaced && (dst[at] == '-' || bytes.IndexByte(dst[at:], 'e') >= 0) { // jsonb's numbers are numerics
 			if n, err := ParseDecimal(string(dst[at:])); err == nil {
 				return n.AppendText(dst[:at])
 			}
@@ -40,10 +41,10 @@ func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte
 	case JSON, JSONB:
 		if spaced && t.Kind == JSON {
 			if s, err := CanonicalJSON(d.Str()); err == nil {
-				return append(dst, s...)
+				return room.Text(dst, s)
 			}
 		}
-		return append(dst, d.Str()...)
+		return room.Text(dst, d.Str())
 	case Date:
 		dst = append(dst, '"')
 		dst = AppendDate(dst, d.Int(), nil)
@@ -61,7 +62,7 @@ func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte
 			}
 			dst = AppendJSON(dst, e, elem, o, spaced)
 		}
-		return append(dst, ']')
+		return append(room.Grow(dst, 16), ']')
 	case Struct:
 		dst = append(dst, '{')
 		for i, f := range t.Fields() {
@@ -97,7 +98,7 @@ func FromJSON(v *JSONValue, t Type, o *TextOptions) (Datum, error) {
 		if err != nil {
 			return Null, err
 		}
-		return NewStr(string(c.AppendText(nil))), nil
+		return NewStr(room.String(c.AppendText(nil))), nil
 	}
 	switch v.Kind {
 	case JSONNull:
@@ -113,7 +114,7 @@ func FromJSON(v *JSONValue, t Type, o *TextOptions) (Datum, error) {
 		if t.Kind != Array {
 			break
 		}
-		list := make([]Datum, len(v.Items))
+		list := room.Grow([]Datum(nil), len(v.Items))[:len(v.Items)]
 		for i := range list {
 			var err error
 			if list[i], err = FromJSON(&v.Items[i], t.Elem(), o); err != nil {

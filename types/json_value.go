@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -37,6 +38,7 @@ const maxJSONDepth = 5000
 type jsonParser struct {
 	s     string
 	pos   int
+	seen  int  // values, so far
 	build bool // false: only check
 	jsonb bool // \u0000 has no place in jsonb
 }
@@ -54,17 +56,141 @@ func ValidateJSON(s string) error {
 	return err
 }
 
-// CanonicalJSON is the text of s as jsonb shows it.
+// CanonicalJSON is the text of s as jsonb shows it. It goes from text to text: the tree of a large
+// document would take many times its size.
 func CanonicalJSON(s string) (string, error) {
 	p := jsonParser{s: s, build: true, jsonb: true}
-	v, err := p.document()
+	dst, err := p.canonical(room.Grow([]byte(nil), len(s)+len(s)/4), 0)
 	if err != nil {
 		return "", err
 	}
-	if v, err = v.Canonical(); err != nil {
-		return "", err
+	p.space()
+	if p.pos < len(p.s) {
+		return "", p.unexpected("end of input")
 	}
-	return string(v.AppendText(make([]byte, 0, len(s)+len(s)/4))), nil
+	return room.String(dst), nil
+}
+
+// canonical appends the value at pos in jsonb's form: AppendText of its Canonical.
+func (p *jsonParser) canonical(dst []byte, depth int) ([]byte, error) {
+	if depth > maxJSONDepth {
+		return dst, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
+	}
+	switch p.peek() {
+	case '{':
+		return p.canonicalObject(dst, depth)
+	case '[':
+		return p.canonicalArray(dst, depth)
+	}
+	v, err := p.value(depth)
+	if err != nil {
+		return dst, err
+	}
+	if v, err = v.Canonical(); err != nil {
+		return dst, err
+	}
+	return v.AppendText(room.Grow(dst, 16)), nil
+}
+
+func (p *jsonParser) canonicalArray(dst []byte, depth int) ([]byte, error) {
+	p.pos++
+	dst = append(room.Grow(dst, 16), '[')
+	if p.peek() == ']' {
+		p.pos++
+		return append(dst, ']'), nil
+	}
+	for {
+		var err error
+		if dst, err = p.canonical(dst, depth+1); err != nil {
+			return dst, err
+		}
+		switch p.peek() {
+		case ',':
+			p.pos++
+			dst = append(room.Grow(dst, 16), ", "...)
+		case ']':
+			p.pos++
+			return append(room.Grow(dst, 16), ']'), nil
+		default:
+			return dst, p.unexpected("\",\" or \"]\"")
+		}
+	}
+}
+
+// member is one of an object in the text that canonical makes: its key, and where it lies.
+type member struct {
+	key      string
+	from, to int
+}
+
+func (p *jsonParser) canonicalObject(dst []byte, depth int) ([]byte, error) {
+	p.pos++
+	dst = append(room.Grow(dst, 16), '{')
+	if p.peek() == '}' {
+		p.pos++
+		return append(dst, '}'), nil
+	}
+	start := len(dst)
+	var list []member
+	sorted := true
+	for first := true; ; first = false {
+		if p.peek() != '"' {
+			if first {
+				return dst, p.unexpected("string or \"}\"")
+			}
+			return dst, p.unexpected("string")
+		}
+		key, err := p.str()
+		if err != nil {
+			return dst, err
+		}
+		if p.peek() != ':' {
+			return dst, p.unexpected("\":\"")
+		}
+		p.pos++
+		if !first {
+			dst = append(room.Grow(dst, 16), ", "...)
+			sorted = sorted && jsonKeyLess(list[len(list)-1].key, key)
+		}
+		m := member{key: key, from: len(dst)}
+		dst = append(AppendJSONString(dst, key), ": "...)
+		if dst, err = p.canonical(dst, depth+1); err != nil {
+			return dst, err
+		}
+		m.to = len(dst)
+		list = room.Append(list, m)
+		switch p.peek() {
+		case ',':
+			p.pos++
+			continue
+		case '}':
+			p.pos++
+		default:
+			return dst, p.unexpected("\",\" or \"}\"")
+		}
+		if !sorted {
+			dst = sortMembers(dst, start, list)
+		}
+		return append(room.Grow(dst, 16), '}'), nil
+	}
+}
+
+// sortMembers puts the members that dst holds from start on into jsonb's order, keeping the last of
+// equal keys.
+func sortMembers(dst []byte, start int, list []member) []byte {
+	sort.SliceStable(list, func(a, b int) bool { return jsonKeyLess(list[a].key, list[b].key) })
+	text := room.Text([]byte(nil), dst[start:])
+	dst = dst[:start]
+	for i, m := range list {
+		if i+1 < len(list) && list[i+1].key == m.key {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, text[m.from-start:m.to-start]...)
+	}
+	return dst
 }
 
 func (p *jsonParser) document() (JSONValue, error) {
@@ -141,6 +267,11 @@ func (p *jsonParser) unexpected(wanted string) error {
 }
 
 func (p *jsonParser) value(depth int) (v JSONValue, err error) {
+	if p.seen++; p.seen&1023 == 0 { // many small lists
+		if err := room.Check(); err != nil {
+			return v, err
+		}
+	}
 	if depth > maxJSONDepth {
 		return v, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
 	}
@@ -202,8 +333,8 @@ func (p *jsonParser) object(depth int) (v JSONValue, err error) {
 			return v, err
 		}
 		if p.build {
-			v.Keys = append(v.Keys, key)
-			v.Items = append(v.Items, item)
+			v.Keys = room.Append(v.Keys, key)
+			v.Items = room.Append(v.Items, item)
 		}
 		switch p.peek() {
 		case ',':
@@ -230,7 +361,7 @@ func (p *jsonParser) array(depth int) (v JSONValue, err error) {
 			return v, err
 		}
 		if p.build {
-			v.Items = append(v.Items, item)
+			v.Items = room.Append(v.Items, item)
 		}
 		switch p.peek() {
 		case ',':
@@ -285,13 +416,16 @@ func (p *jsonParser) str() (string, error) {
 		p.pos = i + 1
 		return p.s[start+1 : i], nil
 	}
-	out := append([]byte(nil), p.s[start+1:i]...)
+	out := room.Text([]byte(nil), p.s[start+1:i])
 	for i < len(p.s) {
+		if cap(out)-len(out) < 8 {
+			out = room.Grow(out, 8)
+		}
 		c := p.s[i]
 		switch {
 		case c == '"':
 			p.pos = i + 1
-			return string(out), nil
+			return room.String(out), nil
 		case c < ' ':
 			return "", p.fail("Character with value 0x%02x must be escaped.", c)
 		case c != '\\':
@@ -376,7 +510,7 @@ func (v JSONValue) Canonical() (JSONValue, error) {
 		}
 		v.Text = d.String()
 	case JSONArray:
-		items := make([]JSONValue, len(v.Items))
+		items := room.Grow([]JSONValue(nil), len(v.Items))[:len(v.Items)]
 		for i := range items {
 			var err error
 			if items[i], err = v.Items[i].Canonical(); err != nil {
@@ -428,13 +562,14 @@ func (v *JSONValue) Get(key string) (*JSONValue, bool) {
 
 // AppendText appends v spaced as jsonb shows it.
 func (v JSONValue) AppendText(dst []byte) []byte {
+	dst = room.Grow(dst, 16)
 	switch v.Kind {
 	case JSONNull:
 		return append(dst, "null"...)
 	case JSONBool:
 		return strconv.AppendBool(dst, v.Bool)
 	case JSONNumber:
-		return append(dst, v.Text...)
+		return room.Text(dst, v.Text)
 	case JSONString:
 		return AppendJSONString(dst, v.Text)
 	case JSONArray:
@@ -445,7 +580,7 @@ func (v JSONValue) AppendText(dst []byte) []byte {
 			}
 			dst = item.AppendText(dst)
 		}
-		return append(dst, ']')
+		return append(room.Grow(dst, 16), ']')
 	}
 	dst = append(dst, '{')
 	for i, item := range v.Items {
@@ -456,11 +591,13 @@ func (v JSONValue) AppendText(dst []byte) []byte {
 		dst = append(dst, ": "...)
 		dst = item.AppendText(dst)
 	}
-	return append(dst, '}')
+	return append(room.Grow(dst, 16), '}')
 }
 
-// AppendJSONString appends s quoted, escaping what PostgreSQL's escape_json escapes.
+// AppendJSONString appends s quoted, escaping what PostgreSQL's escape_json escapes. There is room
+// for two bytes more behind it.
 func AppendJSONString(dst []byte, s string) []byte {
+	dst = room.Grow(dst, len(s)+escapes(s)+4)
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
@@ -490,6 +627,23 @@ func AppendJSONString(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// escapes is how many bytes AppendJSONString adds to a large s at most. For a small one it is 0: its
+// growth is small.
+func escapes(s string) (n int) {
+	if len(s) < room.Grain/8 {
+		return 0
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c < ' ':
+			n += 5
+		case c == '"' || c == '\\':
+			n++
+		}
+	}
+	return n
 }
 
 // jsonRank is jsonb's order of kinds: Object > Array > Boolean > Number > String > Null.

@@ -1,6 +1,10 @@
 package types
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/lhsql/lhsql/internal/room"
+)
 
 // Format is d's text, as the output function of PostgreSQL's type gives it. NULL is "".
 func Format(d Datum, t Type, o *TextOptions) string {
@@ -9,6 +13,10 @@ func Format(d Datum, t Type, o *TextOptions) string {
 		case Text, Varchar, Bpchar, Name, JSON, JSONB, Unknown:
 			return d.str
 		}
+	}
+	switch t.Kind {
+	case Array, Struct, Map, Bytea, Int2Vector, OidVector:
+		return room.String(AppendText(nil, d, t, o)) // what may be large is not copied
 	}
 	var buf [64]byte
 	return string(AppendText(buf[:0], d, t, o))
@@ -67,6 +75,7 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 		return appendArray(dst, d.list, t.Elem(), o)
 	case Int2Vector, OidVector:
 		for i, e := range d.list {
+			dst = room.Grow(dst, 32)
 			if i > 0 {
 				dst = append(dst, ' ')
 			}
@@ -76,7 +85,7 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 	case Struct, Map:
 		return AppendJSON(dst, d, t, o, true)
 	}
-	return append(dst, d.str...)
+	return room.Text(dst, d.str)
 }
 
 func appendReg(dst []byte, oid int64, k Kind, o *TextOptions) []byte {
@@ -112,6 +121,7 @@ func AppendUUID(dst []byte, w Int128) []byte {
 func AppendBytea(dst []byte, s string, o *TextOptions) []byte {
 	if o != nil && o.ByteaOutput == "escape" {
 		for i := 0; i < len(s); i++ {
+			dst = room.Grow(dst, 4)
 			switch c := s[i]; {
 			case c == '\\':
 				dst = append(dst, `\\`...)
@@ -123,7 +133,7 @@ func AppendBytea(dst []byte, s string, o *TextOptions) []byte {
 		}
 		return dst
 	}
-	dst = append(dst, `\x`...)
+	dst = append(room.Grow(dst, 2+2*len(s)), `\x`...)
 	for i := 0; i < len(s); i++ {
 		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])
 	}

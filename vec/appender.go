@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -160,6 +161,7 @@ func (a *Appender) AppendDatum(d types.Datum) {
 		}
 	case types.FormList:
 		c := appenderOf(v.Child, int(v.Offsets[len(v.Offsets)-1]))
+		c.Reserve(len(d.List()))
 		for _, x := range d.List() {
 			c.AppendDatum(x)
 		}
@@ -181,15 +183,45 @@ func (a *Appender) appendBytes(b []byte) {
 	v := a.v
 	mustIndex(len(v.Data) + len(b))
 	v.Views = append(v.Views, View{uint32(len(v.Data)), uint32(len(b))})
-	v.Data = append(v.Data, b...)
+	v.Data = room.Text(v.Data, b)
 }
 
 func (a *Appender) appendString(s string) {
 	v := a.v
 	mustIndex(len(v.Data) + len(s))
 	v.Views = append(v.Views, View{uint32(len(v.Data)), uint32(len(s))})
-	v.Data = append(v.Data, s...)
+	v.Data = room.Text(v.Data, s)
 }
+
+// Reserve makes room for n more values, their strings and lists aside. It panics with 53200 where
+// there is none.
+func (a *Appender) Reserve(n int) {
+	if n < reserveFrom {
+		return
+	}
+	v := a.v
+	switch v.Form {
+	case types.FormBool:
+		v.Bools = room.Grow(v.Bools, n)
+	case types.FormI64:
+		v.I64 = room.Grow(v.I64, n)
+	case types.FormF64:
+		v.F64 = room.Grow(v.F64, n)
+	case types.FormW128:
+		v.W128 = room.Grow(v.W128, n)
+	case types.FormStr:
+		v.Views = room.Grow(v.Views, n)
+	case types.FormList:
+		v.Offsets = room.Grow(v.Offsets, n)
+	case types.FormStruct:
+		for _, c := range v.Children {
+			appenderOf(c, a.n).Reserve(n)
+		}
+	}
+}
+
+// reserveFrom is how many values are appended without asking first: a few kilobytes.
+const reserveFrom = 1024
 
 // widenFor makes a Numeric vector able to hold a value of form f.
 func (a *Appender) widenFor(f types.Form) {
@@ -234,6 +266,7 @@ func (a *Appender) Append(src *Vector, i int) {
 		a.appendBytes(f.Data[w.Off : w.Off+w.Len])
 	case types.FormList:
 		c := appenderOf(v.Child, int(v.Offsets[len(v.Offsets)-1]))
+		c.Reserve(int(f.Offsets[r+1] - f.Offsets[r]))
 		for j := int(f.Offsets[r]); j < int(f.Offsets[r+1]); j++ {
 			c.Append(f.Child, j)
 		}

@@ -7,7 +7,7 @@
 // that need not, or when files are left behind.
 //
 //	go build -o lhsql ./cmd/lhsql
-//	go run ./bench/memory -binary ./lhsql -warehouse WAREHOUSE [-limits 256MB,512MB] [-only TEXT]
+//	go run ./bench/memory -binary ./lhsql -warehouse WAREHOUSE [-limits 256MB,512MB] [-only TEXT] [-hostile]
 //
 // WAREHOUSE is what bench/tpch/load.py made; without one, statements without tables are asked.
 package main
@@ -32,13 +32,14 @@ func main() {
 	binary := flag.String("binary", "", "a built lhsql")
 	warehouse := flag.String("warehouse", "", "a TPC-H warehouse; none: statements without tables")
 	limits := flag.String("limits", "256MB,512MB", "memory limits")
+	mean := flag.Bool("hostile", false, "only the statements that make much of little")
 	only := flag.String("only", "", "only statements whose name contains this")
 	queries := flag.String("queries", "", "a folder of queries to ask too, each of which must answer")
 	query := flag.String("query_memory", "", "query_memory of the folder's queries")
 	reference := flag.String("reference", "", "a file that keeps the answers without a limit from run to run")
 	flag.DurationVar(&patience, "patience", patience, "how long one statement may take")
 	flag.Parse()
-	list, err := statements(*warehouse, *queries, *query, *only)
+	list, err := statements(*warehouse, *queries, *query, *only, *mean)
 	if err == nil {
 		err = run(context.Background(), *binary, *warehouse, strings.Split(*limits, ","), list, *reference)
 	}
@@ -49,12 +50,15 @@ func main() {
 }
 
 // statements are those to ask.
-func statements(warehouse, queries, queryMemory, only string) ([]statement, error) {
+func statements(warehouse, queries, queryMemory, only string, mean bool) ([]statement, error) {
 	var all []statement
 	if warehouse != "" {
 		all = append(all, tables...)
 	}
-	all = append(append(all, tableless...), writes...)
+	all = append(append(append(all, tableless...), writes...), hostile...)
+	if mean {
+		all = hostile
+	}
 	if queries != "" {
 		all = nil
 		files, err := filepath.Glob(filepath.Join(queries, "*.sql"))

@@ -32,19 +32,24 @@ func (o outcome) answer() string {
 	}
 }
 
+// codeOf is an error's SQLSTATE; "lost": the connection broke.
+func codeOf(err error) string {
+	var e *pgconn.PgError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
+		return e.Code
+	}
+	return "lost"
+}
+
 // ask runs one statement and takes all of its rows.
 func ask(ctx context.Context, c *pgx.Conn, sql string) (o outcome) {
 	begin := time.Now()
 	defer func() {
 		o.took = time.Since(begin)
-		var e *pgconn.PgError
-		switch {
-		case o.err == nil:
-		case errors.As(o.err, &e):
-			o.code = e.Code
-		default:
-			o.code = "lost"
-		}
+		o.code = codeOf(o.err)
 	}()
 	rows, err := c.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {

@@ -22,12 +22,16 @@ import (
 type server struct {
 	cmd   *exec.Cmd
 	dsn   string
+	mysql string // host and port of its other wire
 	spill string // its folder of spill files
 	ended chan error
 	log   *tail
 }
 
-var listening = regexp.MustCompile(`postgres://[0-9.:]+/\S+`)
+var (
+	listening      = regexp.MustCompile(`postgres://[0-9.:]+/\S+`)
+	listeningMySQL = regexp.MustCompile(`mysql://([0-9.:]+)/`)
+)
 
 // start runs binary over a warehouse; limit "" leaves memory_limit to its default.
 func start(binary, warehouse, limit string, options ...string) (*server, error) {
@@ -35,7 +39,7 @@ func start(binary, warehouse, limit string, options ...string) (*server, error) 
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--warehouse", warehouse, "--temp_dir", spill,
+	args := append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "--warehouse", warehouse, "--temp_dir", spill,
 		"--settings.search_path", "tpch, public"}, options...)
 	if limit != "" {
 		args = append(args, "--memory_limit", limit)
@@ -51,13 +55,18 @@ func start(binary, warehouse, limit string, options ...string) (*server, error) 
 		return nil, err
 	}
 	lines := bufio.NewReader(out)
-	for s.dsn == "" {
+	for s.dsn == "" || s.mysql == "" {
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			s.cmd.Wait()
 			return nil, fmt.Errorf("the server did not start: %s", s.log)
 		}
-		s.dsn = listening.FindString(line)
+		if at := listening.FindString(line); at != "" {
+			s.dsn = at
+		}
+		if at := listeningMySQL.FindStringSubmatch(line); at != nil {
+			s.mysql = at[1]
+		}
 	}
 	go io.Copy(io.Discard, lines)
 	go func() { s.ended <- s.cmd.Wait() }()

@@ -1,6 +1,10 @@
 package mysql
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/lhsql/lhsql/internal/room"
+)
 
 // The wire reads just enough of a text to cut it into statements and to understand those that
 // are about the session (SHOW, SET, USE …); all others go to the engine as they are.
@@ -88,7 +92,7 @@ func cut(text string, ansiQuotes, noBackslash bool) []piece {
 			flush()
 			continue
 		}
-		toks = append(toks, t)
+		toks = room.Append(toks, t)
 	}
 }
 

@@ -37,6 +37,11 @@ type statement struct {
 
 // prepare serves COM_STMT_PREPARE.
 func (c *conn) prepare(text string) error {
+	cost := engine.CutCost(text)
+	if err := c.sess.Hold(cost); err != nil {
+		return err
+	}
+	defer c.sess.Drop(cost)
 	list := c.cut(text)
 	if len(list) == 0 {
 		return wireError(1065, "42000", "Query was empty")
@@ -88,7 +93,7 @@ func (c *conn) newStatement(p *piece) (_ *statement, err error) {
 		return nil, err
 	}
 	s := &statement{text: p.text}
-	held := 4096 + 8*int64(len(p.text)) // the text, its tree and its plan
+	held := engine.StatementCost(p.text)
 	if err := c.sess.Hold(held); err != nil {
 		return nil, err
 	}

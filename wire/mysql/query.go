@@ -13,6 +13,12 @@ import (
 // query serves COM_QUERY: one statement, or several where the client has asked for that, each
 // with its own result, up to the first error.
 func (c *conn) query(text string) {
+	cost := engine.CutCost(text)
+	if err := c.sess.Hold(cost); err != nil {
+		c.failed(err)
+		return
+	}
+	defer c.sess.Drop(cost)
 	list := c.cut(text)
 	if len(list) == 0 {
 		c.failed(wireError(1065, "42000", "Query was empty"))
