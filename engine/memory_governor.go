@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -121,14 +122,21 @@ func (g *governor) look() {
 	}
 }
 
-// forget empties most of the caches of metadata; false: they hold little.
+// forget empties most of the caches; false: they hold little.
 func (g *governor) forget() bool {
 	manifests, footers := manifestShare(g.limit)/4, footerShare(g.limit)/4
-	if lake.SharedCache.Used()+scan.SharedFooters.Used() <= manifests+footers {
+	others := int64(0)
+	for _, c := range cache.AllShared() {
+		others += c.Stats().Bytes
+	}
+	if lake.SharedCache.Used()+scan.SharedFooters.Used()+others <= manifests+footers {
 		return false
 	}
 	lake.SharedCache.Trim(manifests / 2)
 	scan.SharedFooters.Trim(footers / 2)
+	for _, c := range cache.AllShared() {
+		c.Trim(c.Stats().Bytes / 4)
+	}
 	return true
 }
 

@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
@@ -42,12 +42,12 @@ type pattern struct {
 	at *regexp.Regexp
 }
 
-var patterns sync.Map // regexpKey → *pattern
+var patterns = cache.Shared[regexpKey, *pattern]("patterns", patternBytes)
 
 func compilePattern(text, flags string) (*pattern, error) {
 	key := regexpKey{text, flags}
-	if p, ok := patterns.Load(key); ok {
-		return p.(*pattern), nil
+	if p, ok := patterns.Find(key); ok {
+		return p, nil
 	}
 	if _, err := compileRegexp(text, flags); err != nil {
 		return nil, err
@@ -79,19 +79,8 @@ func compilePattern(text, flags string) (*pattern, error) {
 		p.re.Longest()
 		p.at.Longest()
 	}
-	patternCount.Lock()
-	defer patternCount.Unlock()
-	if patternCount.n++; patternCount.n > 500 {
-		patterns.Clear()
-		patternCount.n = 1
-	}
-	patterns.Store(key, p)
+	patterns.Put(key, p, 2*regexpSize(translated))
 	return p, nil
-}
-
-var patternCount struct {
-	sync.Mutex
-	n int
 }
 
 // preference is 1 for a pattern that prefers the longest match, -1 for the shortest, 0 for one

@@ -2,9 +2,9 @@ package eval
 
 import (
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -35,15 +35,11 @@ type pathParser struct {
 	err   error
 }
 
-var jsonPaths sync.Map // text → *jsonPathExpr; bounded by jsonPathCount
-var jsonPathCount struct {
-	sync.Mutex
-	n int
-}
+var jsonPaths = cache.Shared[string, *jsonPathExpr]("jsonpath", 4<<20)
 
 func compileJSONPath(s string) (*jsonPathExpr, error) {
-	if e, ok := jsonPaths.Load(s); ok {
-		return e.(*jsonPathExpr), nil
+	if e, ok := jsonPaths.Find(s); ok {
+		return e, nil
 	}
 	s = strings.Clone(s)
 	p := &pathParser{s: s}
@@ -61,13 +57,7 @@ func compileJSONPath(s string) (*jsonPathExpr, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	jsonPathCount.Lock()
-	defer jsonPathCount.Unlock()
-	if jsonPathCount.n++; jsonPathCount.n > 500 {
-		jsonPaths.Clear()
-		jsonPathCount.n = 1
-	}
-	jsonPaths.Store(s, e)
+	jsonPaths.Put(s, e, 512+64*int64(len(s))) // a node takes two bytes of text or more
 	return e, nil
 }
 

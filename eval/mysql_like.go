@@ -4,12 +4,12 @@ import (
 	"regexp"
 	"sort"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
@@ -123,14 +123,14 @@ func likeRunes(s, p string, esc rune, fold bool) bool {
 
 // ---- regular expressions ----
 
-var mysqlPatterns sync.Map // pattern and flags → *regexp.Regexp
+var mysqlPatterns = cache.Shared[regexpKey, *regexp.Regexp]("MySQL's regular expressions", patternBytes)
 
 // mysqlRegexp compiles a pattern. The flags are c (case counts), i, m (lines), n (. matches line
 // ends), u (unix lines only).
 func mysqlRegexp(p, flags string) (*regexp.Regexp, error) {
-	key := flags + "\x00" + p
-	if re, ok := mysqlPatterns.Load(key); ok {
-		return re.(*regexp.Regexp), nil
+	key := regexpKey{p, flags}
+	if re, ok := mysqlPatterns.Find(key); ok {
+		return re, nil
 	}
 	var set []byte
 	fold := false
@@ -161,9 +161,7 @@ func mysqlRegexp(p, flags string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.InvalidRegexp, "Illegal argument to a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	if len(key) < 1000 {
-		mysqlPatterns.Store(key, re)
-	}
+	mysqlPatterns.Put(key, re, regexpSize(p))
 	return re, nil
 }
 

@@ -1,8 +1,7 @@
 package eval
 
 import (
-	"sync"
-
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -10,12 +9,12 @@ import (
 )
 
 // quantified remembers the functions that Quantify made, so that equal calls are equal.
-var quantified sync.Map // quantifiedKey → *plan.Function
+var quantified = cache.Shared[quantifiedKey, *plan.Function]("quantified comparisons", 1<<20)
 
 type quantifiedKey struct {
 	op  *plan.Function
 	all bool
-	arr types.Kind
+	arr string
 }
 
 // quantifiedImpl ties a quantified comparison to its operator, for Quantified.
@@ -24,15 +23,13 @@ type quantifiedImpl struct {
 	all bool
 }
 
-var quantifiedOps sync.Map // *plan.Function → quantifiedImpl
-
 // Quantify makes the function of (x, array) that is `x op ANY (array)`, or ALL. op gives a
 // boolean; array is an array, int2vector or oidvector type whose innermost elements are op's
 // right operand.
 func Quantify(op *plan.Function, all bool, array types.Type) *plan.Function {
-	key := quantifiedKey{op, all, array.Kind}
-	if f, ok := quantified.Load(key); ok && f.(*plan.Function).Args[1].Equal(array) {
-		return f.(*plan.Function)
+	key := quantifiedKey{op, all, array.String()}
+	if f, ok := quantified.Find(key); ok && f.Args[1].Equal(array) {
+		return f
 	}
 	invariant.Check(op.Ret.Kind == types.Bool && len(op.Args) == 2, "Quantify of %s", op.Name)
 	name := op.Name + " ANY"
@@ -40,20 +37,19 @@ func Quantify(op *plan.Function, all bool, array types.Type) *plan.Function {
 		name = op.Name + " ALL"
 	}
 	d := &Func{Name: name, Operator: true, Args: []types.Type{op.Args[0], array}, Ret: types.T(types.Bool),
-		NonStrict: true, Volatility: op.Volatility, Kernel: quantifyKernel(op, all)}
+		NonStrict: true, Volatility: op.Volatility, Kernel: quantifyKernel(op, all), quantified: &quantifiedImpl{op, all}}
 	f := &plan.Function{Name: name, Operator: true, Args: d.Args, Ret: d.Ret, Volatility: op.Volatility, Impl: d}
-	quantified.Store(key, f)
-	quantifiedOps.Store(f, quantifiedImpl{op, all})
+	quantified.Put(key, f, 512)
 	return f
 }
 
 // Quantified tells whether f is a quantified comparison, and of what.
 func Quantified(f *plan.Function) (op *plan.Function, all, ok bool) {
-	q, ok := quantifiedOps.Load(f)
-	if !ok {
+	d, ok := f.Impl.(*Func)
+	if !ok || d.quantified == nil {
 		return nil, false, false
 	}
-	return q.(quantifiedImpl).op, q.(quantifiedImpl).all, true
+	return d.quantified.op, d.quantified.all, true
 }
 
 // quantifyKernel compares each row's x with all elements of its array at once: it lays the pairs

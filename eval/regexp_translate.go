@@ -3,11 +3,12 @@ package eval
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -19,10 +20,22 @@ import (
 // maxPattern bounds a pattern's length.
 const maxPattern = 1 << 16
 
-var regexpCache sync.Map // regexpKey → *regexp.Regexp; bounded by regexpCount
-var regexpCount struct {
-	sync.Mutex
-	n int
+// patternBytes bounds each cache of compiled patterns.
+const patternBytes = 8 << 20
+
+var regexpCache = cache.Shared[regexpKey, *regexp.Regexp]("regular expressions", patternBytes)
+
+// regexpSize is about what a pattern takes compiled: its program, and one like it for matches that
+// begin at the start. A short pattern can have a long program: (a{100}){10}.
+func regexpSize(text string) int64 {
+	const base, perInst = 2048, 160
+	n := base + 2*int64(len(text))
+	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+		if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+			n += int64(len(prog.Inst)) * perInst
+		}
+	}
+	return n
 }
 
 type regexpKey struct{ pattern, flags string }
@@ -31,8 +44,8 @@ type regexpKey struct{ pattern, flags string }
 // without g: i c n m p w s x q e t.
 func compileRegexp(pattern, flags string) (*regexp.Regexp, error) {
 	key := regexpKey{pattern, flags}
-	if re, ok := regexpCache.Load(key); ok {
-		return re.(*regexp.Regexp), nil
+	if re, ok := regexpCache.Find(key); ok {
+		return re, nil
 	}
 	text, err := translateRegexp(pattern, flags)
 	if err != nil {
@@ -42,13 +55,7 @@ func compileRegexp(pattern, flags string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, errRegexp(plainRegexpError(err))
 	}
-	regexpCount.Lock()
-	defer regexpCount.Unlock()
-	if regexpCount.n++; regexpCount.n > 1000 {
-		regexpCache.Clear()
-		regexpCount.n = 1
-	}
-	regexpCache.Store(key, re)
+	regexpCache.Put(key, re, regexpSize(text))
 	return re, nil
 }
 

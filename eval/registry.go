@@ -70,13 +70,14 @@ type Row func(c *Ctx, args []types.Datum) (types.Datum, error)
 
 // Func declares one overload for the table. Exactly one of Kernel, Row, Set, Agg, Window is set.
 type Func struct {
-	OID      uint32 // PostgreSQL's; 0: derived from name and arguments, above 16384
-	Name     string
-	Operator bool
-	Args     []types.Type
-	Defaults int // this many trailing arguments may be missing: passed as NULL (the Func is then NonStrict)
-	Variadic bool
-	Ret      types.Type
+	OID        uint32 // PostgreSQL's; 0: derived from name and arguments, above 16384
+	Name       string
+	Operator   bool
+	Args       []types.Type
+	Defaults   int // this many trailing arguments may be missing: passed as NULL (the Func is then NonStrict)
+	Variadic   bool
+	quantified *quantifiedImpl // of a comparison that Quantify made
+	Ret        types.Type
 	// RetFn derives the result type of a polymorphic function, or the exact numeric type, from
 	// the argument types after coercion; nil: Ret.
 	RetFn      func(args []types.Type) (types.Type, error)

@@ -12,6 +12,8 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/lhsql/lhsql/internal/room"
 )
 
 var (
@@ -188,7 +190,7 @@ type avroFile struct {
 	codec  string
 	sync   []byte
 	rest   avroBuf
-	buf    bytes.Buffer // of the block that is being read
+	buf    []byte // of the block that is being read
 	flate  io.ReadCloser
 }
 
@@ -257,7 +259,7 @@ func (f *avroFile) decompress(b []byte) ([]byte, error) {
 		}
 		return f.readBounded(f.flate)
 	case "zstandard":
-		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxAvroBlock))
+		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
 		if err != nil {
 			return nil, err
 		}
@@ -271,16 +273,15 @@ func (f *avroFile) decompress(b []byte) ([]byte, error) {
 		if err != nil || n > maxAvroBlock {
 			return nil, errAvro
 		}
+		if err := room.Take(n); err != nil {
+			return nil, err
+		}
 		return snappy.Decode(nil, b[:len(b)-4])
 	}
 	return nil, fmt.Errorf("avro codec %q is not supported", f.codec)
 }
 
-func (f *avroFile) readBounded(r io.Reader) ([]byte, error) {
-	f.buf.Reset()
-	n, err := f.buf.ReadFrom(io.LimitReader(r, maxAvroBlock+1))
-	if err == nil && n > maxAvroBlock {
-		err = fmt.Errorf("avro block is larger than %d bytes", maxAvroBlock)
-	}
-	return f.buf.Bytes(), err
+func (f *avroFile) readBounded(r io.Reader) (b []byte, err error) {
+	f.buf, err = readGrowing(f.buf[:0], r, maxAvroBlock)
+	return f.buf, err
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake/fakerest"
 	"github.com/lhsql/lhsql/types"
@@ -143,9 +144,9 @@ func TestRESTVendedCredentials(t *testing.T) {
 	}
 	c := open(map[string]string{})
 	s.Config = map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "nobody", "s3.secret-access-key": "s", "client.region": "us-east-1"}
-	cache := SharedCache
-	t.Cleanup(func() { SharedCache = cache })
-	SharedCache = NewCache(1 << 20) // or what admin read would be found there
+	was := SharedCache
+	t.Cleanup(func() { SharedCache = was })
+	SharedCache = cache.New[string, any]("test", 1<<20) // or what admin read would be found there
 	if err := read(c); err == nil {
 		t.Error("objects were read without their credentials")
 	}

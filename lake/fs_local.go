@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/google/uuid"
+
+	"github.com/lhsql/lhsql/internal/room"
 )
 
 // LocalFS is the local disk.
@@ -73,7 +75,14 @@ func (LocalFS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(Canonical(path))
+	path = Canonical(path)
+	// It is read whole: a file that is too large for the server must not be.
+	if st, err := os.Stat(path); err == nil {
+		if err := room.Take(int(st.Size())); err != nil {
+			return nil, err
+		}
+	}
+	return os.ReadFile(path)
 }
 
 // Identity implements Identified.

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -134,17 +135,47 @@ func gunzip(b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := io.ReadAll(io.LimitReader(z, maxMetadata+1))
-	if err == nil && len(out) > maxMetadata {
-		err = fmt.Errorf("metadata is larger than %d bytes", maxMetadata)
+	return readGrowing(nil, z, maxMetadata)
+}
+
+// readGrowing adds all of r to b, at most bytes of it. r says nothing of its length and may be a
+// thousand times what was stored: memory is asked for as b grows.
+func readGrowing(b []byte, r io.Reader, most int) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			more := max(64<<10, cap(b)/2)
+			if err := room.Take(cap(b) + more); err != nil {
+				return nil, err
+			}
+			b = append(make([]byte, 0, cap(b)+more), b...)
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) > most:
+			return nil, fmt.Errorf("it is larger than %d bytes", most)
+		}
 	}
-	return out, err
+}
+
+// metadataCost is about the memory that a metadata file takes as values: its text, and for each
+// object and member of its JSON what stands for it.
+func metadataCost(b []byte) int64 {
+	n := int64(4096) + 3*int64(len(b))
+	return n + 320*int64(bytes.Count(b, []byte{'{'})) + 48*int64(bytes.Count(b, []byte{','}))
 }
 
 // parseMetadata reads a table metadata file of format v1 to v3.
 func parseMetadata(b []byte) (*state, error) {
 	b, err := gunzip(b)
 	if err != nil {
+		return nil, err
+	}
+	if err := room.Take(int(metadataCost(b))); err != nil {
 		return nil, err
 	}
 	if !utf8.Valid(b) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -24,6 +25,7 @@ type manifestReader struct {
 	order     []int // partition record field → spec field, -1: none
 	out       []Entry
 	content   int64 // of the file being read; -1: not given
+	short     error // there is no memory for more
 }
 
 // parseManifest reads a manifest. stats names the fields whose counts and bounds are wanted,
@@ -71,6 +73,7 @@ func (r *manifestReader) checkCounts() error {
 func (r *manifestReader) newFile() *DataFile {
 	if len(r.slab) == 0 {
 		r.slab = make([]DataFile, 64)
+		r.short = room.Check() // an entry may be a hundred times its bytes
 	}
 	f := &r.slab[0]
 	r.slab = r.slab[1:]
@@ -90,6 +93,9 @@ func (r *manifestReader) tuple() []types.Datum {
 
 func (r *manifestReader) entry(b *avroBuf, schema *avroNode) error {
 	e := Entry{Status: noStatus, SnapshotID: r.m.AddedSnapshotID, File: r.newFile()}
+	if r.short != nil {
+		return r.short
+	}
 	seq, fileSeq := int64(-1), int64(-1) // not given: sequence numbers are never negative
 	known := false
 	for i := range schema.fields {

@@ -3,6 +3,8 @@ package lake
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/lhsql/lhsql/internal/room"
 )
 
 // What the fields of a manifest list are called, by id from 500 (spec, "Manifest Lists").
@@ -44,6 +46,11 @@ func parseManifestList(b []byte, seq int64) ([]*Manifest, error) {
 		}
 		if lost := required &^ seen; lost != 0 {
 			return fmt.Errorf("a manifest lacks the required field %s", listFields[bits.TrailingZeros32(lost)])
+		}
+		if len(out)%64 == 0 {
+			if err := room.Check(); err != nil {
+				return err
+			}
 		}
 		out = append(out, m)
 		return m.check()

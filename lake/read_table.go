@@ -7,33 +7,67 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
+
+// SharedCache is the process's cache of metadata and manifests: of what was read from immutable
+// files. Who knows how much memory the process may have sets its bound.
+var SharedCache = cache.New[string, any]("metadata", 256<<20)
 
 // place is where a table's files lie and how they are reached. Shared by a table's states.
 type place struct {
 	fs    FS // guarded
 	store FS // unguarded, for the commit engine's own checks
-	cache *Cache
+	cache *cache.Cache[string, any]
 	// from, to map locations of a moved table: its metadata speaks of from, it lies at to.
 	from, to string
 }
 
 // loadTable reads the metadata file at loc. prefixes are the places that the catalog allows.
-func loadTable(ctx context.Context, store FS, cache *Cache, name Name, loc string, prefixes []string) (*Table, error) {
+func loadTable(ctx context.Context, store FS, known *cache.Cache[string, any], name Name, loc string, prefixes []string) (*Table, error) {
 	loc = Canonical(loc)
-	v, err := cache.Get(ctx, "metadata:"+identity(ctx, store, loc), func() (any, int64, error) {
+	key := "metadata:" + identity(ctx, store, loc)
+	v, err := known.Get(ctx, key, func() (any, int64, error) {
 		b, err := store.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
 		}
 		s, err := parseMetadata(b)
-		return s, int64(len(b))*4 + 4096, err
+		if err != nil {
+			return nil, 0, err
+		}
+		return s, metadataCost(s.raw), nil
 	})
 	if err != nil {
 		return nil, metadataError(err, loc)
 	}
-	return newTable(store, cache, name, loc, v.(*state), prefixes), nil
+	t := newTable(store, known, name, loc, v.(*state), prefixes)
+	t.passed(ctx, key)
+	return t, nil
+}
+
+// passed forgets what the cache holds of the state before, once a table has moved on: each commit
+// makes a new metadata file and manifest list, as long as the table's history, which nobody asks for
+// again but who travels in time.
+func (t *Table) passed(ctx context.Context, key string) {
+	known := t.place.cache
+	latest := "latest:" + t.Name.String() + " " + parentLoc(t.MetadataLocation)
+	was, ok := known.Find(latest)
+	if ok && was == key {
+		return
+	}
+	known.Put(latest, key, int64(len(key)+len(latest)))
+	if !ok {
+		return
+	}
+	if old, ok := known.Find(was.(string)); ok {
+		before := &Table{state: *old.(*state), place: t.place}
+		if s := before.CurrentSnapshot(); s != nil && (t.currentSnapshot == nil || *t.currentSnapshot != s.ID) {
+			known.Drop("list:" + identity(ctx, t.place.fs, t.Resolve(s.ManifestList)))
+		}
+	}
+	known.Drop(was.(string))
 }
 
 func metadataError(err error, loc string) error {
@@ -43,8 +77,8 @@ func metadataError(err error, loc string) error {
 	return sqlerr.Wrap(err, sqlerr.IOError, "read table metadata %s", loc)
 }
 
-func newTable(store FS, cache *Cache, name Name, loc string, s *state, prefixes []string) *Table {
-	p := &place{store: store, cache: cache}
+func newTable(store FS, known *cache.Cache[string, any], name Name, loc string, s *state, prefixes []string) *Table {
+	p := &place{store: store, cache: known}
 	root := parentLoc(loc)
 	if strings.HasSuffix(root, "/metadata") || root == "metadata" {
 		root = parentLoc(root)

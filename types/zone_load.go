@@ -11,6 +11,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones must not depend on what the machine has installed
 
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -206,8 +207,8 @@ type zoneSpan struct {
 }
 
 var (
-	zoneSpanCache sync.Map // *time.Location → *zoneSpans
-	zoneSpanCount atomic.Int32
+	// Zones made of displacements are without number.
+	zoneSpanCache = cache.Shared[*time.Location, *zoneSpans]("zone spans", 1<<20)
 	zoneSpanLast  atomic.Pointer[zoneSpans]
 )
 
@@ -215,15 +216,11 @@ func zoneSpansOf(loc *time.Location) *zoneSpans {
 	if s := zoneSpanLast.Load(); s != nil && s.loc == loc {
 		return s
 	}
-	v, ok := zoneSpanCache.Load(loc)
+	s, ok := zoneSpanCache.Find(loc)
 	if !ok {
-		if zoneSpanCount.Add(1) > 1000 { // zones made of displacements are without number
-			zoneSpanCache.Clear()
-			zoneSpanCount.Store(0)
-		}
-		v, _ = zoneSpanCache.LoadOrStore(loc, &zoneSpans{loc: loc, base: abbreviationBase(loc)})
+		s = &zoneSpans{loc: loc, base: abbreviationBase(loc)}
+		zoneSpanCache.Put(loc, s, zoneBytes)
 	}
-	s := v.(*zoneSpans)
 	zoneSpanLast.Store(s)
 	return s
 }

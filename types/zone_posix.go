@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/lhsql/lhsql/internal/cache"
 )
 
 // posixZone reads a POSIX rule, std offset [dst [offset] [,start,end]] (tzset(3)), as PostgreSQL
@@ -18,8 +18,8 @@ func posixZone(s string) (loc *time.Location, canon string) {
 		return nil, ""
 	}
 	canon = strings.ToUpper(s)
-	if l, ok := posixCache.Load(canon); ok {
-		return l.(*time.Location), canon
+	if l, ok := posixCache.Find(canon); ok {
+		return l, canon
 	}
 	r := ruleReader{s: canon, ok: true}
 	std := r.name()
@@ -51,18 +51,15 @@ func posixZone(s string) (loc *time.Location, canon string) {
 	} else if loc, _ = madeZone(label, []madeSpan{{-1 << 59, -west, std, false}}, footer); loc == nil {
 		return nil, ""
 	}
-	if posixCount.Add(1) > 1000 { // there is no end of rules
-		posixCache.Clear()
-		posixCount.Store(0)
-	}
-	posixCache.Store(canon, loc)
+	posixCache.Put(canon, loc, zoneBytes)
 	return loc, canon
 }
 
-var (
-	posixCache sync.Map // canonical rule → *time.Location
-	posixCount atomic.Int32
-)
+// posixCache holds zones by their canonical rules, of which there is no end.
+var posixCache = cache.Shared[string, *time.Location]("zones by rule", 1<<20)
+
+// zoneBytes is about what a zone takes.
+const zoneBytes = 1024
 
 // ruleReader reads the parts of a POSIX rule from the front of s; ok is false once one failed.
 type ruleReader struct {
