@@ -52,6 +52,9 @@ func quoteIdent(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
+// QuoteIdent is quote_ident: the name as SQL text has it.
+func QuoteIdent(s string) string { return quoteIdent(s) }
+
 func quoteLiteral(s string) string {
 	q := "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''") + "'"
 	if strings.Contains(s, `\`) {
