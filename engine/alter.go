@@ -37,6 +37,27 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
+	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
+	if err != nil {
+		return err
+	}
+	if len(views) > 0 {
+		return s.wholly(ctx, r, func() error {
+			for _, v := range views {
+				r.warn("00000", "drop cascades to view %s", s.shown(v))
+				if err := s.catalogOf(v.Catalog).DropView(ctx, v); err != nil {
+					return definitionError(err)
+				}
+				s.moved(v, nil)
+			}
+			return s.alterActions(ctx, n, b, rel, checked)
+		})
+	}
+	return s.alterActions(ctx, n, b, rel, checked)
+}
+
+// alterActions commits the actions that are edits of the table's metadata.
+func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool) error {
 	refs := false
 	for i := range n.Actions {
 		refs = refs || n.Actions[i].Ref != nil

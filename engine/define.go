@@ -340,7 +340,12 @@ func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bou
 		schema.Fields = append(schema.Fields, f)
 	}
 	spec := lake.ViewSpec{Schema: schema, DefaultCatalog: name.Catalog}
-	s.names().view(ctx, &spec, n.SQL)
+	s.names().view(ctx, &spec, b.ViewSQL)
+	if n.Replace && s.dialect.bind.ViewsKeepColumns {
+		if err := s.keepsColumns(ctx, name, b); err != nil {
+			return err
+		}
+	}
 	_, err = s.catalogOf(name.Catalog).CreateView(ctx, name, spec, n.Replace)
 	s.moved(name, nil)
 	return definitionError(err)

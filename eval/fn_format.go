@@ -54,6 +54,9 @@ func quoteIdent(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
+// QuoteIdent is quote_ident: the name as SQL text has it.
+func QuoteIdent(s string) string { return quoteIdent(s) }
+
 func quoteLiteral(s string) string {
 	room.Must(4 * len(s))
 	q := "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''") + "'"

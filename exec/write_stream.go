@@ -58,7 +58,7 @@ func newWriteStream(ctx context.Context, w *write, i int) (*writeStream, error) 
 		s.buf = newRowBuffer(w.env, columnTypes(n.Columns()))
 		w.bufs[i] = s.buf
 	}
-	if len(n.Row) > 0 {
+	if len(n.Row) > 0 || n.File == nil { // a table may have no columns
 		if s.out, err = w.sink.Writer(ctx); err != nil {
 			return nil, err
 		}

@@ -52,12 +52,51 @@ func mergeOne(n plan.Node, exact bool) plan.Node {
 				return m
 			}
 		}
+	case *plan.Join:
+		if m, ok := withOneRow(n); ok {
+			return m
+		}
 	case *plan.Filter:
 		if f, ok := n.Input.(*plan.Filter); ok {
 			return &plan.Filter{Input: f.Input, Pred: plan.AndOf(f.Pred, n.Pred)}
 		}
 	}
 	return n
+}
+
+// withOneRow makes of an inner join with one row of constants what it is: more columns, and a
+// filter, whose terms may then guard each other.
+//
+//	L ⋈p {k}  →  σp(π(L.*, k)(L))
+func withOneRow(j *plan.Join) (plan.Node, bool) {
+	if j.Kind != plan.InnerJoin || j.Guard != nil {
+		return nil, false
+	}
+	other, exprs := j.Left, passThrough(j.Left.Columns())
+	if row, ok := constantRow(j.Right); ok {
+		exprs = append(exprs, row...)
+	} else if row, ok := constantRow(j.Left); ok {
+		other, exprs = j.Right, append(row, passThrough(j.Right.Columns())...)
+	} else {
+		return nil, false
+	}
+	return filter(&plan.Project{Input: other, Exprs: exprs}, plan.AndOf(plan.Conjuncts(j.On)...)), true
+}
+
+// constantRow gives the columns of a relation of one row of constants.
+func constantRow(n plan.Node) ([]plan.Named, bool) {
+	v, ok := n.(*plan.Values)
+	if !ok || len(v.Rows) != 1 || v.From != "" || len(v.Cols) == 0 {
+		return nil, false
+	}
+	out := make([]plan.Named, len(v.Cols))
+	for i, e := range v.Rows[0] {
+		if _, ok := e.(*plan.Const); !ok {
+			return nil, false
+		}
+		out[i] = plan.Named{Col: v.Cols[i], Expr: e}
+	}
+	return out, true
 }
 
 func passesOnly(p *plan.Project) bool {

@@ -68,7 +68,7 @@ func (p *pusher) push(n plan.Node, preds []plan.Expr) plan.Node {
 	}
 	// Everything else (LIMIT above all) must see all rows first.
 	m, _ := mapInputs(n, func(x plan.Node) (plan.Node, error) { return p.push(x, nil), nil })
-	return filter(m, plan.AndOf(preds...))
+	return filter(m, guarded(preds))
 }
 
 func (p *pusher) filter(n *plan.Filter, preds []plan.Expr) plan.Node {
@@ -98,7 +98,7 @@ func (p *pusher) project(n *plan.Project, preds []plan.Expr) plan.Node {
 		}
 		down = append(down, p.env.foldDeep(s))
 	}
-	return filter(&plan.Project{Input: p.push(n.Input, down), Exprs: n.Exprs}, plan.AndOf(stay...))
+	return filter(&plan.Project{Input: p.push(n.Input, down), Exprs: n.Exprs}, guarded(stay))
 }
 
 // projectSet: terms that read no set decide about all rows of an input row alike.
@@ -136,7 +136,7 @@ func (p *pusher) aggregate(n *plan.Aggregate, preds []plan.Expr) plan.Node {
 	}
 	a := *n
 	a.Input = p.push(n.Input, down)
-	return filter(&a, plan.AndOf(stay...))
+	return filter(&a, guarded(stay))
 }
 
 func inEverySet(sets [][]int, group int) bool {
@@ -155,6 +155,14 @@ func inEverySet(sets [][]int, group int) bool {
 // setOp: a filter of a union is the union of filters; of rows in both (or in left but not
 // right) it is enough on both, as equal rows pass alike.
 func (p *pusher) setOp(n *plan.SetOp, preds []plan.Expr) plan.Node {
+	if n.Kind == plan.Except {
+		// A row that the right side takes away is not to be asked.
+		var stay []plan.Expr
+		preds, stay = splitFallible(preds)
+		if len(stay) > 0 {
+			return filter(p.setOp(n, preds), plan.AndOf(stay...))
+		}
+	}
 	side := func(in plan.Node) plan.Node {
 		m := map[plan.ColID]plan.Expr{}
 		cols := in.Columns()
@@ -172,6 +180,28 @@ func (p *pusher) setOp(n *plan.SetOp, preds []plan.Expr) plan.Node {
 	return &m
 }
 
+// splitFallible parts the terms that cannot fail from those that can.
+func splitFallible(terms []plan.Expr) (safe, fallible []plan.Expr) {
+	for _, t := range terms {
+		if exprMayFail(t) {
+			fallible = append(fallible, t)
+		} else {
+			safe = append(safe, t)
+		}
+	}
+	return safe, fallible
+}
+
+// guarded puts the terms that can fail behind those that cannot, as PostgreSQL's order by cost
+// does: 1 / v > 0 AND v <> 0 does not fail.
+func guarded(terms []plan.Expr) plan.Expr {
+	if anyVolatile(terms) {
+		return plan.AndOf(terms...)
+	}
+	safe, fallible := splitFallible(terms)
+	return plan.AndOf(append(safe, fallible...)...)
+}
+
 // scan takes what reads its own columns only; what reads an enclosing query's stays above.
 func (p *pusher) scan(n *plan.Scan, preds []plan.Expr) plan.Node {
 	cols := plan.Made(n)
@@ -187,8 +217,8 @@ func (p *pusher) scan(n *plan.Scan, preds []plan.Expr) plan.Node {
 		return filter(n, plan.AndOf(stay...))
 	}
 	m := *n
-	m.Pred = plan.AndOf(append([]plan.Expr{n.Pred}, own...)...)
-	return filter(&m, plan.AndOf(stay...))
+	m.Pred = guarded(append(plan.Conjuncts(n.Pred), own...))
+	return filter(&m, guarded(stay))
 }
 
 // sideOnly splits preds into those that read columns of side and of nothing else in reach, and
@@ -284,8 +314,8 @@ func (p *pusher) join(n *plan.Join, above []plan.Expr) plan.Node {
 	default:
 		stay, stayOn = above, on
 	}
-	m.Left, m.Right, m.On = p.push(n.Left, left), p.push(n.Right, right), plan.AndOf(stayOn...)
-	return filter(&m, plan.AndOf(stay...))
+	m.Left, m.Right, m.On = p.push(n.Left, left), p.push(n.Right, right), guarded(stayOn)
+	return filter(&m, guarded(stay))
 }
 
 // withImplied adds to a side's terms what the terms over both sides imply for it.

@@ -58,7 +58,7 @@ func TestPruneFiles(t *testing.T) {
 	expect(t, ExplainText(n, ExplainOptions{}), `
 		Scan on s
 		  Snapshot: 7
-		  Filter: (((ts)::date <= '2021-01-31'::date) AND (a >= 15))
+		  Filter: ((a >= 15) AND ((ts)::date <= '2021-01-31'::date))
 		  Files: 2/4 (partition 1, bounds 1), 1 proven
 		  Manifests: 1/1
 		  Bytes: 200 B of 400 B`)

@@ -82,7 +82,7 @@ func filter(n plan.Node, p plan.Expr) plan.Node {
 		return n
 	}
 	if f, ok := n.(*plan.Filter); ok {
-		return &plan.Filter{Input: f.Input, Pred: plan.AndOf(f.Pred, p)}
+		return &plan.Filter{Input: f.Input, Pred: guarded(append(plan.Conjuncts(f.Pred), plan.Conjuncts(p)...))}
 	}
 	return &plan.Filter{Input: n, Pred: p}
 }

@@ -198,7 +198,9 @@ func (w *Writer) Close() (*lake.DataFile, error) {
 		ColumnSizes: map[int]int64{}, ValueCounts: map[int]int64{}, NullCounts: map[int]int64{}, NaNCounts: map[int]int64{},
 		Lower: map[int][]byte{}, Upper: map[int][]byte{}}
 	for _, g := range w.groups {
-		f.SplitOffsets = append(f.SplitOffsets, g.offset)
+		if len(g.columns) > 0 { // without columns a row group lies nowhere
+			f.SplitOffsets = append(f.SplitOffsets, g.offset)
+		}
 		for k := range g.columns {
 			f.ColumnSizes[g.columns[k].leaf.field.ID] += g.columns[k].compressed
 		}

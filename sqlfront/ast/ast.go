@@ -581,6 +581,7 @@ type CreateView struct {
 	Columns []string
 	Query   *Query
 	SQL     string // the query's text as written
+	SQLPos  int    // where it begins in the statement's text
 	Replace bool
 	Temp    bool
 	Pos     int
@@ -637,6 +638,7 @@ type AlterAction struct {
 	Where       Expr
 	IfExists    bool
 	IfNotExists bool
+	Cascade     bool // drop column: with the views that read it
 	Pos         int
 }
 type RefDef struct {

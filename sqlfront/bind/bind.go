@@ -64,6 +64,8 @@ type Bound struct {
 	CommentColumn []string
 	// ViewColumns are the columns of CREATE VIEW's query under the view's names.
 	ViewColumns []plan.Column
+	// ViewSQL is the text of CREATE VIEW's query with every * spelled out.
+	ViewSQL string
 }
 
 // TableUse is one stored table in a statement.
@@ -119,6 +121,8 @@ type binder struct {
 	viewPaths  [][]string
 	fromCall   *ast.Call // the call that stands at the top of a FROM function
 	inView     int
+	viewText   bool // CREATE VIEW: stars collects what * stands for
+	stars      []starUse
 	tables     []TableUse
 	merge      *mergeScope
 	joined     *joinedWrite // the target, while the FROM that it stands in is bound

@@ -158,6 +158,7 @@ func (b *binder) props(in map[string]ast.Expr) map[string]Constant {
 }
 
 func (b *binder) createView(s *ast.CreateView) *Bound {
+	b.viewText = true
 	n, outs := b.subplan(s.Query, nil)
 	for i, t := range b.params {
 		if t.Kind != types.Unknown || b.paramPos[i] >= 0 {
@@ -178,5 +179,5 @@ func (b *binder) createView(s *ast.CreateView) *Bound {
 		}
 		seen[cols[i].Name] = true
 	}
-	return &Bound{ViewColumns: cols}
+	return &Bound{ViewColumns: cols, ViewSQL: b.fixedText(s.SQL, s.SQLPos)}
 }

@@ -31,6 +31,11 @@ func (s *selectState) groupBy(sel *ast.Select) {
 	sets := [][]int{{}}
 	for _, g := range sel.GroupBy {
 		plain = plain && g.Kind == 'e'
+	}
+	if !plain {
+		s.groupOf = map[int]int{}
+	}
+	for _, g := range sel.GroupBy {
 		item := s.groupItem(g)
 		if len(sets)*len(item) > maxGroupingSets {
 			s.b.fail(sqlerr.StatementTooComplex, g.Pos, "too many grouping sets present (maximum %d)", maxGroupingSets)
@@ -147,9 +152,24 @@ func (s *selectState) groupExprs(list []ast.Expr) []int {
 		s.targets = s.targets[:n] // what is only grouped by is no output
 		s.b.needEquality(t.expr.Type(), leftmost(e))
 		s.refuseInGroup(t.expr, t.pos)
-		out = unionInts(out, []int{s.addGroup(t.expr, t.name)})
+		out = unionInts(out, []int{s.targetGroup(i, n, t)})
 	}
 	return out
+}
+
+// targetGroup is the group of target i, which the select list has if i < n.
+func (s *selectState) targetGroup(i, n int, t target) int {
+	if s.groupOf == nil || i >= n {
+		return s.addGroup(t.expr, t.name)
+	}
+	g, ok := s.groupOf[i]
+	if !ok {
+		g = len(s.groups)
+		s.groups = append(s.groups, t.expr)
+		s.groupNames = append(s.groupNames, t.name)
+		s.groupOf[i] = g
+	}
+	return g
 }
 
 func (s *selectState) addGroup(x plan.Expr, name string) int {
@@ -338,7 +358,7 @@ func (s *selectState) groupingValue(g *groupingCall, set plan.Column) plan.Expr 
 	for n, a := range g.args {
 		i := -1
 		for j, x := range s.groups {
-			if plan.EqualExpr(x, a) {
+			if i < 0 && plan.EqualExpr(x, a) {
 				i = j
 			}
 		}

@@ -36,6 +36,9 @@ type selectState struct {
 	having     plan.Expr
 	groups     []plan.Expr // distinct grouping expressions
 	groupNames []string
+	// groupOf is the group that a target is, by its index. With grouping sets two targets of one
+	// expression are two groups: SELECT a x, a y … GROUP BY x, ROLLUP (y).
+	groupOf    map[int]int
 	sets       [][]int
 	grouped    bool // GROUP BY or HAVING present, or an aggregate found
 	order      []sortItem

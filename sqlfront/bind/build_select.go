@@ -36,7 +36,12 @@ func (s *selectState) build() plan.Node {
 			n = s.windowNode(n, s.windows[i])
 		}
 	}
-	n = s.projectSets(n, func(c *setCall) bool { return !below[c] })
+	above := func(c *setCall) bool { return !below[c] }
+	late := s.setsAfterDistinct(above)
+	if late {
+		n = s.distinctFirst(n)
+	}
+	n = s.projectSets(n, above)
 
 	p := &plan.Project{Input: n}
 	cols := make([]plan.Column, len(s.targets))
@@ -58,6 +63,7 @@ func (s *selectState) build() plan.Node {
 		keys = append(keys, b.sortKey(plan.ColOf(cols[o.target]), o.ast))
 	}
 	switch {
+	case late:
 	case len(s.distinctOn) > 0:
 		if len(keys) > 0 {
 			n = &plan.Sort{Input: n, Keys: keys}
@@ -70,7 +76,7 @@ func (s *selectState) build() plan.Node {
 	case s.ast.Distinct:
 		n = b.distinctRows(n, cols)
 	}
-	if len(keys) > 0 {
+	if len(keys) > 0 && !late {
 		// After DISTINCT ON once more: Distinct says which row stays, not in what order.
 		n = &plan.Sort{Input: n, Keys: keys}
 	}
@@ -85,6 +91,59 @@ func (s *selectState) build() plan.Node {
 		n = out
 	}
 	return b.castOutputs(n, s.casts)
+}
+
+// setsAfterDistinct tells whether the set functions of the select list run behind DISTINCT ON and
+// its ORDER BY, as PostgreSQL has it where neither reads one: each row that stays makes all rows of
+// its sets.
+func (s *selectState) setsAfterDistinct(which func(*setCall) bool) bool {
+	if len(s.distinctOn) == 0 || len(s.order) == 0 {
+		return false
+	}
+	sets := plan.ColSet{}
+	for _, c := range s.setCalls {
+		if which(c) {
+			sets.Add(c.out.ID)
+		}
+	}
+	for _, i := range s.distinctOn {
+		if plan.ExprCols(s.targets[i].expr).Intersects(sets) {
+			return false
+		}
+	}
+	for _, o := range s.order {
+		if plan.ExprCols(s.targets[o.target].expr).Intersects(sets) {
+			return false
+		}
+	}
+	return len(sets) > 0
+}
+
+// distinctFirst sorts n and keeps its distinct rows before the set functions run. The targets that
+// it reads become columns.
+func (s *selectState) distinctFirst(n plan.Node) plan.Node {
+	b := s.b
+	p := &plan.Project{Input: n, Exprs: passing(n.Columns())}
+	column := func(i int) plan.Expr {
+		t := &s.targets[i]
+		if _, ok := t.expr.(*plan.Col); !ok {
+			c := b.newColumn(t.name, t.expr.Type())
+			b.own(c, "", s.lv, byAggregate)
+			b.carry(c, t.expr)
+			p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: t.expr})
+			t.expr = b.mark(plan.ColOf(c), t.pos)
+		}
+		return t.expr
+	}
+	var keys []plan.SortKey
+	for _, o := range s.order {
+		keys = append(keys, b.sortKey(column(o.target), o.ast))
+	}
+	d := &plan.Distinct{Input: &plan.Sort{Input: p, Keys: keys}}
+	for _, i := range s.distinctOn {
+		d.On = append(d.On, column(i))
+	}
+	return &plan.Sort{Input: d, Keys: keys}
 }
 
 // aggregate makes the Aggregate and turns everything above it to its columns.
@@ -141,6 +200,10 @@ func (s *selectState) aggregate(n plan.Node) plan.Node {
 		return e
 	}
 	for i := range s.targets {
+		if g, ok := s.groupOf[i]; ok {
+			s.targets[i].expr = r.ref(g, s.targets[i].pos)
+			continue
+		}
 		s.targets[i].expr = f(s.targets[i].expr)
 	}
 	s.having = f(s.having)

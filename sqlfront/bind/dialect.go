@@ -62,6 +62,9 @@ type Dialect struct {
 	// RecursiveType is what a recursive query's column is when its first term gives t, and other
 	// terms convert to; nil: their types must agree.
 	RecursiveType func(t types.Type) types.Type
+	// ViewsKeepColumns: CREATE OR REPLACE VIEW may only add columns, and a column that a view reads
+	// is not dropped without it.
+	ViewsKeepColumns bool
 	// LooseGroups tells whether a column that is neither grouped nor aggregated stands for any of
 	// its group's values.
 	LooseGroups func(b *binder) bool
@@ -78,7 +81,9 @@ var PostgreSQL = &Dialect{
 	CommonType:      eval.CommonTypeIn,
 	GroupStrict:     true,
 	NullsFirst:      func(desc bool) bool { return desc },
-	BoolFrom:        func(types.Type) bool { return false },
+
+	ViewsKeepColumns: true,
+	BoolFrom:         func(types.Type) bool { return false },
 }
 
 // pgFunctionName strips the schemas that built-in functions live in.

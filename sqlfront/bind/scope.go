@@ -524,6 +524,7 @@ func (b *binder) star(lv *level, s *ast.Star) []target {
 			b.missingRelation(lv, s.Qualifier, s.Pos)
 		}
 		add(it)
+		b.keepStar(lv, s.Pos, out)
 		return out
 	}
 	any := false
@@ -536,6 +537,7 @@ func (b *binder) star(lv *level, s *ast.Star) []target {
 	if !any {
 		b.fail(sqlerr.SyntaxError, s.Pos, "SELECT * with no tables specified is not valid")
 	}
+	b.keepStar(lv, s.Pos, out)
 	return out
 }
 

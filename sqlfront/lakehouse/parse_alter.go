@@ -158,8 +158,16 @@ func (p *Parser) alterDrop(add func(ast.AlterAction)) {
 	}
 	_ = p.Accept("columns") || p.Accept("column")
 	exists := p.Accept("if", "exists")
-	p.oneOrList(func() { add(ast.AlterAction{Op: "drop column", Column: p.Dotted(), IfExists: exists}) })
-	_ = p.Accept("cascade") || p.Accept("restrict")
+	var drops []ast.AlterAction
+	p.oneOrList(func() {
+		drops = append(drops, ast.AlterAction{Op: "drop column", Column: p.Dotted(), IfExists: exists})
+	})
+	cascade := p.Accept("cascade")
+	_ = cascade || p.Accept("restrict")
+	for _, a := range drops {
+		a.Cascade = cascade
+		add(a)
+	}
 }
 
 // AlterColumn parses a column's name and what becomes of it.

@@ -65,7 +65,7 @@ func (p *parser) createView(pos int, replace bool) ast.Stmt {
 	p.Expect("as")
 	start := p.Pos()
 	v.Query = p.query()
-	v.SQL = p.Text[start:p.LastEnd()]
+	v.SQL, v.SQLPos = p.Text[start:p.LastEnd()], start
 	if p.Accept("with", "check", "option") || p.Accept("with", "cascaded", "check", "option") || p.Accept("with", "local", "check", "option") {
 		p.Refuse(pos, "WITH CHECK OPTION is not supported: nothing is written through views")
 	}

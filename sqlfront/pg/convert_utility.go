@@ -230,7 +230,8 @@ func (c *conv) view(n *pgquery.ViewStmt) ast.Stmt {
 	v.Query = c.queryNode(n.Query)
 	p := c.p
 	if as := p.upTo(p.stopAt("as")); as+1 < len(p.Toks) {
-		v.SQL = p.Text[p.tokenPos(as+1):]
+		v.SQLPos = p.tokenPos(as + 1)
+		v.SQL = p.Text[v.SQLPos:]
 	}
 	return v
 }
