@@ -28,22 +28,20 @@ type relations struct{ s *Session }
 func (r relations) Relation(ctx context.Context, ref bind.TableRef) (*bind.Relation, error) {
 	parts := ref.Parts
 	last := parts[len(parts)-1]
-	base, meta, isMeta := strings.Cut(last, "$")
-	if isMeta && base != "" {
+	rel, err := r.s.names().relation(ctx, ref, parts, suffix{})
+	if !isNotFound(err) {
+		return rel, err
+	}
+	with := func(name string) []string { return append(append([]string(nil), parts[:len(parts)-1]...), name) }
+	if base, meta, ok := strings.Cut(last, "$"); ok && base != "" {
 		if _, known := timetravel.MetadataTable(meta); known {
-			head := append(append([]string(nil), parts[:len(parts)-1]...), base)
-			return r.s.names().relation(ctx, ref, head, suffix{meta: meta})
+			return r.s.names().relation(ctx, ref, with(base), suffix{meta: meta})
 		}
 	}
 	if name, at, ok := strings.Cut(last, "@"); ok && name != "" && at != "" {
-		head := append(append([]string(nil), parts[:len(parts)-1]...), name)
-		return r.s.names().relation(ctx, ref, head, suffix{at: at})
+		return r.s.names().relation(ctx, ref, with(name), suffix{at: at})
 	}
-	rel, err := r.s.names().relation(ctx, ref, parts, suffix{})
-	if !isNotFound(err) || len(parts) < 2 {
-		return rel, err
-	}
-	if x, ok := suffixOf(last); ok {
+	if x, ok := suffixOf(last); ok && len(parts) > 1 {
 		if rel, e := r.s.names().relation(ctx, ref, parts[:len(parts)-1], x); !isNotFound(e) {
 			return rel, e
 		}

@@ -25,7 +25,7 @@ import (
 const metadata = `{"format-version":2,"table-uuid":"u","location":"%s","last-sequence-number":4,"last-updated-ms":%d,"last-column-id":2,
 "schemas":[{"type":"struct","schema-id":0,"fields":[{"id":1,"name":"x","required":false,"type":"long"}]},
 {"type":"struct","schema-id":1,"fields":[{"id":1,"name":"x","required":false,"type":"long"},{"id":2,"name":"y","required":false,"type":"string"}]}],
-"current-schema-id":1,"partition-specs":[{"spec-id":0,"fields":[]}],"default-spec-id":0,"last-partition-id":999,"sort-orders":[],
+"current-schema-id":1,"partition-specs":[{"spec-id":0,"fields":[]}],"default-spec-id":0,"last-partition-id":999,"sort-orders":[{"order-id":0,"fields":[]}],"default-sort-order-id":0,
 "properties":{"k":"v"},"current-snapshot-id":4,
 "snapshots":[%s],
 "snapshot-log":[{"snapshot-id":1,"timestamp-ms":%d},{"snapshot-id":2,"timestamp-ms":%d},{"snapshot-id":1,"timestamp-ms":%d},{"snapshot-id":4,"timestamp-ms":%d}],

@@ -110,7 +110,7 @@ func (l *lexer) next() (t token.Token, ok bool) {
 		}
 		l.i = end
 		text := lowerASCII(l.s[start:end])
-		return token.Token{Kind: token.Word, Text: text, Value: text, Reserved: reserved[text], Pos: start, End: end}, true
+		return token.Token{Kind: token.Word, Text: text, Value: clip(text), Reserved: reserved[text], Pos: start, End: end}, true
 	case c == '"':
 		return l.quoted(start, start)
 	case c == '\'':
@@ -222,6 +222,21 @@ func stringContinues(s string, i int) int {
 	return 0
 }
 
+// maxName is how many bytes of a name count, as in PostgreSQL, whose grammar cuts longer ones off: what
+// is made by a long name must be found by it.
+const maxName = 63
+
+func clip(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	n := maxName
+	for n > 0 && !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return name[:n]
+}
+
 func (l *lexer) quoted(start, open int) (token.Token, bool) {
 	for i := open + 1; i < len(l.s); i++ {
 		if l.s[i] != '"' {
@@ -233,7 +248,7 @@ func (l *lexer) quoted(start, open int) (token.Token, bool) {
 		}
 		l.i = i + 1
 		name := strings.ReplaceAll(l.s[open+1:i], `""`, `"`)
-		return token.Token{Kind: token.Quoted, Value: name, Pos: start, End: l.i}, true
+		return token.Token{Kind: token.Quoted, Value: clip(name), Pos: start, End: l.i}, true
 	}
 	l.i = len(l.s)
 	return token.Token{Kind: token.Invalid, Text: l.s[start:], Pos: start, End: l.i}, true

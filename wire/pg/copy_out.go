@@ -29,11 +29,14 @@ func (c *conn) copyStart(typ byte, spec *engine.CopySpec) {
 func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 	c.copyStart('H', spec)
 	formats := make([]int16, len(spec.Columns))
+	// PostgreSQL sends the signature in one message with what comes first behind it, a row or the
+	// trailer, and several clients take the first message's rest for a row.
+	head := ""
 	if spec.Format == "binary" {
 		for i := range formats {
 			formats[i] = 1
 		}
-		c.copyData([]byte(copySignature))
+		head = copySignature
 	}
 	o := *c.sess.TextOptions()
 	enc := newEncoders(spec.Columns, formats, &o)
@@ -60,6 +63,8 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 			}
 			c.w.begin('d')
 			if spec.Format == "binary" {
+				c.w.buf = append(c.w.buf, head...)
+				head = ""
 				c.w.int16(len(enc))
 				c.w.buf = appendRow(c.w.buf, b, i, enc)
 			} else {
@@ -72,7 +77,7 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 		}
 	}
 	if spec.Format == "binary" {
-		c.copyData(binary.BigEndian.AppendUint16(nil, 0xffff))
+		c.copyData(binary.BigEndian.AppendUint16([]byte(head), 0xffff))
 	}
 	c.w.begin('c')
 	c.w.end()

@@ -59,7 +59,8 @@ func TestProtocol(t *testing.T) {
 
 	check("left-over COPY messages", "T D C(SELECT 1) Z(I)", &pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, query("select 1"))
 	check("COPY of a query", "H d c C(COPY 1) Z(I)", query("copy (select 1, 'a') to stdout"))
-	check("COPY in binary: signature, row, trailer", "H d d d c C(COPY 1) Z(I)", query("copy (select 1, 'a') to stdout (format binary)"))
+	check("COPY in binary: signature with the row, trailer", "H d d c C(COPY 1) Z(I)", query("copy (select 1, 'a') to stdout (format binary)"))
+	check("COPY of nothing in binary: signature with the trailer", "H d c C(COPY 0) Z(I)", query("copy (select 1 where false) to stdout (format binary)"))
 	check("FunctionCall", "E(0A000) Z(I)", &pgproto3.FunctionCall{})
 	check("SQL PREPARE", "C(PREPARE) Z(I)", query("prepare q as select $1::int + 1"))
 	check("shares its names", "2 D C(SELECT 1) Z(I)", bind("", "q", "41"), execute("", 0), sync)
