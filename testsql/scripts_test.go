@@ -88,7 +88,7 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 	clock := &scriptClock{}
 	ctx := lake.WithClock(context.Background(), clock)
 	dir := t.TempDir()
-	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Clock: clock.Now, Catalogs: []engine.CatalogConfig{{
+	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Clock: clock.Now, PathTables: []string{dir}, Catalogs: []engine.CatalogConfig{{
 		Name:  "lake",
 		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")},
 	}}})

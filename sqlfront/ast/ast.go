@@ -377,6 +377,7 @@ type SubqueryTable struct {
 }
 type FuncTable struct {
 	Calls      []*Call // several: ROWS FROM
+	AsOf       *AsOf   // of iceberg('path') alone
 	Ordinality bool
 	Alias      Alias
 	Lateral    bool

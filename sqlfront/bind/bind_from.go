@@ -465,8 +465,12 @@ func (b *binder) pathTable(t *ast.FuncTable, lv *level) *Relation {
 	if path.Pending {
 		b.fail(sqlerr.FeatureNotSupported, leftmost(c.Args[0].Expr), "the path of iceberg() must be a constant")
 	}
-	var w When
+	w := b.when(t.AsOf, lv)
 	for _, a := range c.Args[1:] {
+		if w.Set {
+			b.fail(sqlerr.SyntaxError, leftmost(a.Expr), "a table cannot have two time-travel clauses")
+			break
+		}
 		w = b.pathWhen(lv, a, w)
 	}
 	rel, err := b.env.Catalog.FromPath(b.ctx, path.Value.Str(), w)

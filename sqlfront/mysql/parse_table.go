@@ -1,6 +1,8 @@
 package mysql
 
 import (
+	"strings"
+
 	"strconv"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
@@ -135,7 +137,13 @@ func (p *parser) factor() ast.TableExpr {
 		// A function that returns rows: generate_series(1, 10), iceberg('path').
 		if c, ok := p.function(n).(*ast.Call); ok {
 			f := &ast.FuncTable{Calls: []*ast.Call{c}, Pos: n.Pos}
-			f.Alias = p.alias()
+			path := len(n.Parts) == 1 && strings.EqualFold(n.Parts[0], "iceberg")
+			if path {
+				f.AsOf = p.asOf()
+			}
+			if f.Alias = p.alias(); path && f.AsOf == nil {
+				f.AsOf = p.asOf()
+			}
 			return f
 		}
 	}

@@ -109,6 +109,10 @@ func (c *conv) rangeFunction(n *pgquery.RangeFunction) ast.TableExpr {
 	t.Alias.ColDefs = defs(n.Coldeflist)
 	if len(t.Calls) > 0 {
 		t.Pos = t.Calls[0].Pos
+		if a, ok := c.p.asOf[t.Pos]; ok {
+			t.AsOf = a
+			delete(c.p.asOf, t.Pos)
+		}
 	}
 	return t
 }

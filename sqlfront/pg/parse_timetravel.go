@@ -26,6 +26,10 @@ type subqueryAsOf struct {
 func (p *stmtParser) cutTimeTravel() {
 	save := p.At
 	for k := p.At; k < len(p.Toks); k++ {
+		if p.Toks[k].Is("timestamp") && k+1 < len(p.Toks) && p.Toks[k+1].Punct("=>") {
+			// iceberg('path', timestamp => …): the word can name no argument in PostgreSQL's grammar.
+			copy(p.work[p.Toks[k].Pos:], "as_of    ")
+		}
 		if !p.startsClause(k) {
 			continue
 		}
@@ -216,6 +220,10 @@ func (p *stmtParser) attach(k int, a *ast.AsOf) {
 			return
 		}
 		i = open - 1 // an alias with columns
+		if p.isPathTable(i) {
+			p.remember(i, a)
+			return
+		}
 		if !p.hasAliasBefore(i) {
 			p.FailAt(a.Pos, sqlerr.SyntaxError, "time travel applies to tables and queries, not to functions")
 		}
@@ -234,6 +242,10 @@ func (p *stmtParser) attach(k int, a *ast.AsOf) {
 	}
 	if p.Toks[i].Punct(")") {
 		open := p.openingOf(i)
+		if open > 0 && p.isPathTable(open-1) {
+			p.remember(open-1, a)
+			return
+		}
 		if open < 0 || open > 0 && p.Toks[open-1].IsName() {
 			p.FailAt(a.Pos, sqlerr.SyntaxError, "time travel applies to tables and queries, not to functions")
 		}
@@ -241,6 +253,11 @@ func (p *stmtParser) attach(k int, a *ast.AsOf) {
 		return
 	}
 	p.remember(p.nameStart(i), a)
+}
+
+// isPathTable tells whether token i is the name of iceberg('path'), a table that looks like a function.
+func (p *stmtParser) isPathTable(i int) bool {
+	return p.Toks[i].IsName() && p.Toks[i].Value == "iceberg" && (i == 0 || !p.Toks[i-1].Punct("."))
 }
 
 func (p *stmtParser) remember(start int, a *ast.AsOf) {
