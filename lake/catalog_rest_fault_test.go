@@ -142,8 +142,14 @@ func restPaths() []commitPath {
 			did: func(_ *fixture, s *fakerest.Server) int {
 				return table(s, "w", func(*fakerest.Table) bool { return true })
 			}},
-		{name: "create view", run: func(f *fixture) error { _, err := f.c.CreateView(f.ctx, n("fresh"), view("select 2"), false); return err }, did: versions("fresh", 0)},
-		{name: "create or replace view", run: func(f *fixture) error { _, err := f.c.CreateView(f.ctx, n("fresh"), view("select 2"), true); return err }, did: versions("fresh", 0)},
+		{name: "create view", run: func(f *fixture) error {
+			_, err := f.c.CreateView(f.ctx, n("fresh"), view("select 2"), false)
+			return err
+		}, did: versions("fresh", 0)},
+		{name: "create or replace view", run: func(f *fixture) error {
+			_, err := f.c.CreateView(f.ctx, n("fresh"), view("select 2"), true)
+			return err
+		}, did: versions("fresh", 0)},
 		{name: "replace view", run: func(f *fixture) error { _, err := f.c.CreateView(f.ctx, n("v"), view("select 2"), true); return err }, did: versions("v", 1)},
 		{name: "drop view", run: func(f *fixture) error { return f.c.DropView(f.ctx, n("v")) },
 			did: func(_ *fixture, s *fakerest.Server) int {
