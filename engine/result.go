@@ -22,6 +22,8 @@ type Result struct {
 	cancel  context.CancelCauseFunc
 	watch   stopwatch
 
+	wrote bool // it has committed
+
 	suspended bool // the client is to take the next rows later
 
 	verb    string // command tag; with counted the number of rows follows
@@ -188,7 +190,10 @@ func (r *Result) end(ok bool) error {
 	r.closed = true
 	var err error
 	if r.src != nil {
-		err = r.src.Close()
+		if err = r.src.Close(); err != nil && r.wrote && ok {
+			r.warn("01000", "the statement was committed, but what it used could not be freed: %v", err)
+			err = nil
+		}
 	}
 	if r.after != nil {
 		if e := r.after(ok && err == nil); err == nil {

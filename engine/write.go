@@ -25,9 +25,9 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 	if err := s.mayWrite(writeName(st.parsed.Stmt)); err != nil && !writesTemporary(st.bound) {
 		return err
 	}
-	switch n := st.parsed.Stmt.(type) {
+	switch st.parsed.Stmt.(type) {
 	case *ast.Truncate:
-		return s.truncate(ctx, n, st.bound, r)
+		return s.truncate(ctx, st, args, r)
 	case *ast.Insert:
 		r.verb = "INSERT"
 	case *ast.Update:
@@ -38,7 +38,17 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 		r.verb = "MERGE"
 	}
 	r.counted = true
-	return s.runWrite(ctx, st.bound, st.bound.Plan, args, r)
+	again := s.mayRunAgain(st.parsed.Stmt)
+	if again == 0 {
+		return s.runWrite(ctx, st.bound, st.bound.Plan, args, r)
+	}
+	run, err := s.buildWrite(ctx, st.bound, st.bound.Plan, args, r, s.commitTo(st.bound))
+	if err != nil {
+		return err
+	}
+	r.written(run)
+	r.src = &writeAgain{s: s, st: st, args: args, r: r, run: run, left: again}
+	return nil
 }
 
 // mayWrite refuses the write that messages call what, where the session or its transaction only reads.
@@ -55,49 +65,56 @@ func (s *Session) mayWrite(what string) error {
 
 // runWrite plans and builds a write statement; the Result's first Next runs it.
 func (s *Session) runWrite(ctx context.Context, b *bind.Bound, n plan.Node, args []types.Datum, r *Result) error {
-	var name lake.Name
-	for _, u := range b.Tables {
-		if u.Write && u.Relation.Table != nil {
-			name = u.Relation.Table.Name
-		}
-	}
-	return s.runWriteWith(ctx, b, n, args, r, func(ctx context.Context, ch lake.Change) error { return s.commit(ctx, name, ch) })
+	return s.runWriteWith(ctx, b, n, args, r, s.commitTo(b))
 }
 
 // runWriteWith is runWrite with a commit of the caller's.
 func (s *Session) runWriteWith(ctx context.Context, b *bind.Bound, n plan.Node, args []types.Datum, r *Result, commit func(context.Context, lake.Change) error) error {
+	run, err := s.buildWrite(ctx, b, n, args, r, commit)
+	if err != nil {
+		return err
+	}
+	r.written(run)
+	return nil
+}
+
+// buildWrite plans and builds a write statement.
+func (s *Session) buildWrite(ctx context.Context, b *bind.Bound, n plan.Node, args []types.Datum, r *Result, commit func(context.Context, lake.Change) error) (*writeRun, error) {
 	c := s.evalCtx(ctx)
 	c.Warn = r.warn
 	env := s.plannerEnv(ctx, c, args)
 	node, err := s.planStatement(env, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x := s.execEnv(c)
-	committed := false
-	x.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
-		committed = true
+	run := &writeRun{env: s.execEnv(c)}
+	run.env.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
 		ch.Inputs = inputs(b, w)
-		return commit(ctx, ch)
-	}
-	src, err := exec.Build(node, x)
-	if err != nil {
+		err := commit(ctx, ch)
+		r.wrote = r.wrote || err == nil
 		return err
 	}
-	r.src = src
+	if run.src, err = exec.Build(node, run.env); err != nil {
+		return nil, err
+	}
 	if n.Columns() == nil || len(n.Columns()) == 0 {
 		r.columns = nil
 	}
+	return run, nil
+}
+
+// written makes a write statement's run, which may be begun anew, the result's.
+func (r *Result) written(run *writeRun) {
+	r.src = run.src
 	r.after = func(ok bool) error {
 		if ok {
-			r.rows = x.Written
-			if !committed && r.verb == "MERGE" {
+			r.rows = run.env.Written
+			if !r.wrote && r.verb == "MERGE" {
 				r.warn("00000", "MERGE changed no row: no snapshot was made")
 			}
 		}
 		return nil
 	}
-	return nil
 }
 
 // inputs lists the tables that the statement read, for the snapshot's provenance.
@@ -118,8 +135,9 @@ func inputs(b *bind.Bound, w *plan.Write) []lake.Input {
 // commit publishes a change now, or keeps it until COMMIT in a transaction block.
 func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error {
 	ch.User = s.opts.User
-	if v, _ := s.settings.get("lhsql.write_isolation"); v == "snapshot" {
-		ch.Isolation = lake.SnapshotIsolation
+	var err error
+	if ch.Isolation, err = s.isolation(&ch); err != nil {
+		return err
 	}
 	if err := s.keepAside(&ch); err != nil {
 		return err
@@ -130,6 +148,30 @@ func (s *Session) commit(ctx context.Context, n lake.Name, ch lake.Change) error
 	}
 	s.moved(n, t)
 	return nil
+}
+
+// isolation is the level that a change is validated at: what the session says, else what the table
+// says for the statement.
+func (s *Session) isolation(ch *lake.Change) (lake.Isolation, error) {
+	level, _ := s.settings.get("lhsql.write_isolation")
+	if level == "table" {
+		level = ""
+		switch ch.Statement {
+		case "DELETE", "UPDATE", "MERGE":
+			if ch.Base != nil {
+				key := "write." + strings.ToLower(ch.Statement) + ".isolation-level"
+				level = strings.ToLower(strings.TrimSpace(ch.Base.Properties()[key]))
+				if level != "" && level != "serializable" && level != "snapshot" {
+					return 0, sqlerr.New(sqlerr.InvalidParameterValue, "table property %s has the value %q", key, ch.Base.Properties()[key]).
+						WithHint("It is serializable or snapshot. ALTER TABLE … SET TBLPROPERTIES changes it.")
+				}
+			}
+		}
+	}
+	if level == "snapshot" {
+		return lake.SnapshotIsolation, nil
+	}
+	return lake.Serializable, nil
 }
 
 // keepAside makes rows a snapshot that waits for publish_changes, where the session has a WAP id
@@ -164,22 +206,35 @@ func (s *Session) moved(n lake.Name, t *lake.Table) {
 }
 
 // truncate removes all rows of tables: metadata only.
-func (s *Session) truncate(ctx context.Context, n *ast.Truncate, b *bind.Bound, r *Result) error {
+func (s *Session) truncate(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
 	r.verb = "TRUNCATE TABLE"
-	for _, rel := range b.Targets {
-		t := rel.Table
-		ch, some, err := truncation(ctx, t, rel.Snapshot, rel.Branch)
-		if err != nil {
-			return err
-		}
-		if !some {
-			continue
-		}
-		if err := s.commit(ctx, t.Name, ch); err != nil {
-			return err
+	for i := range st.bound.Targets {
+		for left := s.mayRunAgain(st.parsed.Stmt); ; left-- {
+			err := s.truncateOne(ctx, st.bound.Targets[i])
+			if err == nil {
+				break
+			}
+			if left <= 0 || !lostTo(ctx, err) {
+				return err
+			}
+			b, e := s.bindAnew(ctx, st, args)
+			if e != nil {
+				return e
+			}
+			if b == nil || len(b.Targets) <= i {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func (s *Session) truncateOne(ctx context.Context, rel *bind.Relation) error {
+	ch, some, err := truncation(ctx, rel.Table, rel.Snapshot, rel.Branch)
+	if err != nil || !some {
+		return err
+	}
+	return s.commit(ctx, rel.Table.Name, ch)
 }
 
 // truncation is the change that removes a snapshot's rows; some is false where there are none.

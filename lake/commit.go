@@ -74,8 +74,9 @@ type attempt struct {
 }
 
 // retryPolicy is from the table's properties (commit.retry.…). Where the table says nothing, more
-// races may be lost than by Iceberg's default of 4: a race is lost cheaply, and eight writers that
-// only append should never hear of each other.
+// races may be lost than by Iceberg's default of 4, and the pauses between stay shorter than its
+// minute: a race is lost cheaply, and against a writer who commits without a pause it is each try
+// that may win, and no wait.
 type retryPolicy struct {
 	tries    int
 	min, max time.Duration
@@ -85,19 +86,19 @@ func policyOf(props map[string]string) retryPolicy {
 	ms := func(key string, or int) time.Duration {
 		return time.Duration(intProperty(props, key, or)) * time.Millisecond
 	}
-	return retryPolicy{tries: intProperty(props, "commit.retry.num-retries", 10),
-		min: ms("commit.retry.min-wait-ms", 100), max: ms("commit.retry.max-wait-ms", 60_000)}
+	return retryPolicy{tries: intProperty(props, "commit.retry.num-retries", 20),
+		min: ms("commit.retry.min-wait-ms", 100), max: ms("commit.retry.max-wait-ms", 500)}
 }
 
 // wait is the pause before try n (from 1). Writers of this process take turns, so that a race is
-// lost to another process alone. The first try again follows at once: whoever pauses whenever he is
-// late is late again, and most often the one who was first is done. Then the pause doubles from try
-// to try, jittered and bounded.
+// lost to another process alone. The first two tries again follow at once: most often who was first
+// is done, and whoever pauses whenever he is late is late again. Then the pause doubles from try to
+// try, jittered and bounded.
 func (p retryPolicy) wait(n int) time.Duration {
-	if n < 2 {
+	if n < 3 {
 		return 0
 	}
-	d := min(p.min<<min(n-2, 20), p.max)
+	d := min(p.min<<min(n-3, 20), p.max)
 	if d <= 0 {
 		return 0
 	}
@@ -412,7 +413,7 @@ func (g *commitEngine) settle(ctx context.Context, attempts []*attempt, moves []
 		case refused && e == nil:
 			return err
 		}
-		if clock.Sleep(ctx, retryPolicy{min: 100 * time.Millisecond, max: 2 * time.Second}.wait(try+1)) != nil {
+		if clock.Sleep(ctx, jittered(100*time.Millisecond, try)) != nil {
 			break
 		}
 	}

@@ -25,7 +25,9 @@ func (t *turns) take(ctx context.Context, changes []TableChange) (done func(), e
 	}
 	var names []Name
 	for i := range changes {
-		names = append(names, changes[i].Name)
+		if n := changes[i].Name; ctx.Value(heldTurn{t, n}) == nil {
+			names = append(names, n)
+		}
 	}
 	// In one order, so that no two wait for each other.
 	slices.SortFunc(names, func(a, b Name) int { return strings.Compare(a.String(), b.String()) })
@@ -44,6 +46,27 @@ func (t *turns) take(ctx context.Context, changes []TableChange) (done func(), e
 		taken++
 	}
 	return done, nil
+}
+
+// heldTurn is the context key of a turn that is had already.
+type heldTurn struct {
+	t *turns
+	n Name
+}
+
+// TakeTurn waits until no other writer of this process is at the table, and keeps others away from
+// it until done is called. Commits under the context that it gives do not wait for their turn again.
+func TakeTurn(ctx context.Context, c Catalog, n Name) (held context.Context, done func(), err error) {
+	d, ok := c.(definer)
+	if !ok {
+		return ctx, func() {}, nil // nobody else writes there
+	}
+	n.Catalog = c.Name()
+	t := &d.commits().turns
+	if done, err = t.take(ctx, []TableChange{{Name: n}}); err != nil {
+		return ctx, nil, err
+	}
+	return context.WithValue(ctx, heldTurn{t, n}, true), done, nil
 }
 
 func (t *turns) one(ctx context.Context, n Name) error {

@@ -62,7 +62,7 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 		o.Retryer = storeRetryer{retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = storeTries
 			o.RateLimiter = ratelimit.None // each statement has a time of its own
-			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return jittered(100*time.Millisecond, n), nil })
+			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return jittered(storePause, n), nil })
 			o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(passing)}, o.Retryables...)
 		})}
 		// Older stores know no checksum trailers: send them only where they are required.
@@ -75,6 +75,9 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 // storeTries is how often one request to a store is made, and how often in a row the body of an
 // object may bring nothing before it ends.
 const storeTries = 6
+
+// storePause is the pause after the first of them, which the others double.
+var storePause = 100 * time.Millisecond
 
 // quietClient gives up a store that says nothing.
 type quietClient struct {
@@ -190,13 +193,25 @@ func (f *s3File) ReadAt(ctx context.Context, p []byte, off int64) error {
 		if p, off, tag = p[n:], off+int64(n), t; n > 0 {
 			tries = 0
 		}
-		if tries++; tries >= storeTries || !brokenOff(err) || ctx.Err() != nil {
+		if tries++; !inBody(ctx, err, tries) {
 			return err
 		}
-		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(100*time.Millisecond, tries)); err != nil {
+		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(storePause, tries)); err != nil {
 			return err
 		}
 	}
+}
+
+// bodyError is an error of a response's body. The client's library has requests made again whose
+// responses do not begin well, but does not see their bodies.
+type bodyError struct{ error }
+
+func (e bodyError) Unwrap() error { return e.error }
+
+// inBody tells whether to read once more after what was met in a response's body the n-th time.
+func inBody(ctx context.Context, err error, n int) bool {
+	var b bodyError
+	return errors.As(err, &b) && brokenOff(err) && n < storeTries && ctx.Err() == nil
 }
 
 // piece reads p, or as much of it as comes; tag is what the object must have, if not nil, and
@@ -213,7 +228,7 @@ func (f *s3File) piece(ctx context.Context, p []byte, off int64, tag *string) (i
 	}
 	n, err := io.ReadFull(out.Body, p)
 	if err != nil {
-		err = fmt.Errorf("read %s: %w", f.path, err)
+		err = bodyError{fmt.Errorf("read %s: %w", f.path, err)}
 	}
 	return n, out.ETag, err
 }
@@ -225,10 +240,10 @@ func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	}
 	for try := 1; ; try++ {
 		b, err := s.whole(ctx, path, bucket, key)
-		if err == nil || try >= storeTries || !brokenOff(err) || ctx.Err() != nil {
+		if err == nil || !inBody(ctx, err, try) {
 			return b, err
 		}
-		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(100*time.Millisecond, try)); err != nil {
+		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(storePause, try)); err != nil {
 			return nil, err
 		}
 	}
@@ -243,11 +258,11 @@ func (s *s3FS) whole(ctx context.Context, path, bucket, key string) ([]byte, err
 	b, err := io.ReadAll(io.LimitReader(out.Body, maxMetadata+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, bodyError{fmt.Errorf("read %s: %w", path, err)}
 	case len(b) > maxMetadata:
 		return nil, fmt.Errorf("read %s: larger than %d bytes", path, maxMetadata)
 	case out.ContentLength != nil && *out.ContentLength != int64(len(b)):
-		return nil, fmt.Errorf("read %s: %w", path, io.ErrUnexpectedEOF)
+		return nil, bodyError{fmt.Errorf("read %s: %w", path, io.ErrUnexpectedEOF)}
 	}
 	return b, nil
 }

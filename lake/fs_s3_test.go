@@ -24,6 +24,7 @@ type bucketServer struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 	parts   map[string]map[int][]byte
+	marks   map[string]string // the metadata lhsql-upload of objects
 	lose    bool
 	users   []string // nil: anyone
 }
@@ -40,6 +41,10 @@ func (s *bucketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == "POST" && q.Has("uploads"):
 		s.parts[key] = map[int][]byte{}
+		if s.marks == nil {
+			s.marks = map[string]string{}
+		}
+		s.marks["upload "+key] = r.Header.Get("x-amz-meta-lhsql-upload")
 		fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
 	case r.Method == "PUT" && q.Has("partNumber"):
 		n, _ := strconv.Atoi(q.Get("partNumber"))
@@ -52,10 +57,17 @@ func (s *bucketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		b, _ := io.ReadAll(r.Body)
 		if r.Method == "POST" {
+			if s.parts[key] == nil { // it is complete, or was given up
+				w.WriteHeader(404)
+				fmt.Fprint(w, "<Error><Code>NoSuchUpload</Code></Error>")
+				return
+			}
 			b = nil
 			for n := 1; n <= len(s.parts[key]); n++ {
 				b = append(b, s.parts[key][n]...)
 			}
+			delete(s.parts, key)
+			s.marks[key] = s.marks["upload "+key]
 			fmt.Fprint(w, "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>")
 		}
 		s.objects[key] = b
@@ -73,6 +85,9 @@ func (s *bucketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !ok {
 			w.WriteHeader(404)
 			return
+		}
+		if m := s.marks[key]; m != "" {
+			w.Header().Set("x-amz-meta-lhsql-upload", m)
 		}
 		http.ServeContent(w, r, "", clockStart, bytes.NewReader(b))
 	}

@@ -198,6 +198,7 @@ func (s *Staged) guard(n *Change) {
 	all := false
 	inputs := map[Input]bool{}
 	names := map[Name]bool{s.Base.Name: true} // the table may have been renamed in between
+	n.Isolation = SnapshotIsolation           // unless one of them wants more
 	for i := range s.changes {
 		if b := s.changes[i].Base; b != nil {
 			names[b.Name] = true
@@ -205,7 +206,6 @@ func (s *Staged) guard(n *Change) {
 	}
 	for i := range s.changes {
 		c := &s.changes[i]
-		n.Isolation = c.Isolation
 		n.References = append(n.References, c.References...)
 		for _, in := range c.Inputs {
 			if names[in.Table] && s.Base.SnapshotByID(in.Snapshot) == nil {
@@ -220,6 +220,7 @@ func (s *Staged) guard(n *Change) {
 			continue
 		}
 		n.Kind = Several
+		n.Isolation = min(n.Isolation, c.Isolation)
 		if c.Conflicts == nil {
 			all = true
 		} else {

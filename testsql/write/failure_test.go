@@ -30,6 +30,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 	must := mustRows(t, s)
 	must("CREATE SCHEMA s")
 	must("SET search_path = s")
+	must("SET lhsql.retry_conflicts = 0")
 	for _, mode := range []string{"copy-on-write", "merge-on-read"} {
 		name := "t_" + mode[:4]
 		must("CREATE TABLE " + name + " (id int NOT NULL, v text) PARTITIONED BY (bucket(4, id)) TBLPROPERTIES ('write.target-file-size-bytes' = '20000', 'write.delete.mode' = '" + mode + "', 'write.update.mode' = '" + mode + "', 'write.merge.mode' = '" + mode + "')")

@@ -266,6 +266,7 @@ func newMixer(t *testing.T) *mixer {
 		m.sessions = append(m.sessions, s)
 		m.must(s, "SET search_path = s")
 		m.must(s, "SET lhsql.workers = 1")
+		m.must(s, "SET lhsql.retry_conflicts = 0") // an order of accesses is one of each statement
 	}
 	m.must(m.look(), "CREATE SCHEMA s")
 	return m

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
+
+// writeRun is a write statement that is built to be run, once.
+type writeRun struct {
+	src       vec.Source
+	env       *exec.Env
+	committed bool
+}
+
+// writeAgain runs a write statement, and once more from the beginning where another writer's commit
+// made it end with 40001. Outside of a block nobody has seen anything of it, so that the server can
+// do what the hint tells the client to do: bind it anew, read the new snapshot, write new files. The
+// setting lhsql.retry_conflicts says how often.
+//
+// The last time it has its turn at the table from the beginning, so that no other writer of this
+// server comes between its reading and its commit. A statement that takes longer than the pauses
+// between other's commits would else never come to its end, however often it is run.
+type writeAgain struct {
+	s     *Session
+	st    *Stmt
+	args  []types.Datum
+	r     *Result
+	run   *writeRun
+	left  int
+	begun bool   // rows have left
+	done  func() // ends its turn
+}
+
+// mayRunAgain tells how often a statement may be run again after a conflict.
+func (s *Session) mayRunAgain(st ast.Stmt) int {
+	if s.tx.block {
+		return 0 // the client has seen what the block read
+	}
+	switch st.(type) {
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.Truncate:
+		return int(s.settings.int("lhsql.retry_conflicts"))
+	}
+	return 0 // of COPY the data that the client sent is gone
+}
+
+// lostTo tells whether an error is a conflict that a statement may be run again after.
+func lostTo(ctx context.Context, err error) bool {
+	return sqlerr.CodeOf(err) == sqlerr.SerializationFailure && lake.Outcome(err) == lake.Aborted && ctx.Err() == nil
+}
+
+func (w *writeAgain) Next(ctx context.Context) (*vec.Batch, error) {
+	for {
+		b, err := w.run.src.Next(ctx)
+		w.endTurn() // it has committed, or not
+		if err == nil || w.left == 0 || w.begun || !lostTo(ctx, err) {
+			w.begun = true
+			return b, err
+		}
+		w.left--
+		if ctx, err = w.anew(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (w *writeAgain) Close() error {
+	w.endTurn()
+	return w.run.src.Close()
+}
+
+func (w *writeAgain) endTurn() {
+	if w.done != nil {
+		w.done()
+		w.done = nil
+	}
+}
+
+// anew builds the statement once more on what the catalog has now. lost is why: it stays the
+// statement's error where it no longer means the same.
+func (w *writeAgain) anew(ctx context.Context, lost error) (context.Context, error) {
+	s := w.s
+	err := w.run.src.Close()
+	w.run.env.Account.Close()
+	if err != nil {
+		return ctx, err
+	}
+	if n, ok := writeTarget(w.st.bound); ok && w.left == 0 {
+		if ctx, w.done, err = lake.TakeTurn(ctx, s.catalogOf(n.Catalog), n); err != nil {
+			return ctx, err
+		}
+	}
+	b, err := s.bindAnew(ctx, w.st, w.args)
+	if err != nil {
+		return ctx, err
+	}
+	if b == nil {
+		return ctx, lost
+	}
+	next, err := s.buildWrite(ctx, b, b.Plan, w.args, w.r, s.commitTo(b))
+	if err != nil {
+		return ctx, err
+	}
+	*w.run = *next
+	return ctx, nil
+}
+
+// bindAnew binds a statement to what the catalog has now; nil if its result would look otherwise.
+func (s *Session) bindAnew(ctx context.Context, st *Stmt, args []types.Datum) (*bind.Bound, error) {
+	s.loaded, s.host = nil, nil
+	b, err := bind.Bind(s.bindEnv(ctx, args), st.parsed, st.params)
+	if err != nil {
+		return nil, err
+	}
+	if !sameColumns(st.bound.Columns, b.Columns) {
+		return nil, nil
+	}
+	st.bound = b
+	return b, nil
+}
+
+// writeTarget is the table that a statement writes.
+func writeTarget(b *bind.Bound) (lake.Name, bool) {
+	for _, u := range b.Tables {
+		if u.Write && u.Relation.Table != nil {
+			return u.Relation.Table.Name, true
+		}
+	}
+	return lake.Name{}, false
+}
+
+// commitTo commits a statement's change to its target.
+func (s *Session) commitTo(b *bind.Bound) func(context.Context, lake.Change) error {
+	name, _ := writeTarget(b)
+	return func(ctx context.Context, ch lake.Change) error { return s.commit(ctx, name, ch) }
+}
