@@ -219,6 +219,9 @@ func (u *domain) push(n plan.Node) (plan.Node, columns, bool) {
 	case *plan.Aggregate:
 		return u.aggregate(n)
 	case *plan.Window:
+		if frameReads(n) {
+			return nil, nil, false
+		}
 		in, m, ok := u.push(n.Input)
 		if !ok {
 			return nil, nil, false

@@ -3,7 +3,8 @@ package planner
 import "github.com/lhsql/lhsql/plan"
 
 // inlineCTEs puts a CTE's plan in place of its only reference, so that filters reach into it.
-// A CTE that is referenced more often stays, computed once; a recursive or volatile one too.
+// A CTE that is referenced more often stays, computed once; a recursive or volatile one too, and a
+// volatile one that a recursive term reads again and again.
 // A CTE that nobody reads disappears.
 //
 // One that reads an enclosing query's columns is inlined always (copied per reference): a
@@ -11,10 +12,21 @@ import "github.com/lhsql/lhsql/plan"
 func inlineCTEs(env *Env, n plan.Node) (plan.Node, error) {
 	// Inlining one CTE may leave another with a single reference: until nothing changes.
 	for {
-		refs := map[*plan.CTE]int{}
+		refs, inStep := map[*plan.CTE]int{}, map[*plan.CTE]bool{}
 		plan.Walk(n, func(m plan.Node) {
-			if r, ok := m.(*plan.CTERef); ok {
-				refs[r.CTE]++
+			switch m := m.(type) {
+			case *plan.CTERef:
+				refs[m.CTE]++
+			case *plan.With:
+				for _, c := range m.CTEs {
+					if c.Step != nil {
+						plan.Walk(c.Step, func(x plan.Node) {
+							if r, ok := x.(*plan.CTERef); ok {
+								inStep[r.CTE] = true
+							}
+						})
+					}
+				}
 			}
 		})
 		inline := map[*plan.CTE]bool{}
@@ -27,7 +39,7 @@ func inlineCTEs(env *Env, n plan.Node) (plan.Node, error) {
 			for _, c := range w.CTEs {
 				correlated := len(plan.Free(c.Plan)) > 0
 				if c.Step == nil && (refs[c] <= 1 && !plan.NodeVolatile(c.Plan) && !c.Materialized ||
-					refs[c] == 1 && !c.Materialized || correlated || c.NotMaterialized) {
+					refs[c] == 1 && !c.Materialized && !(inStep[c] && plan.NodeVolatile(c.Plan)) || correlated || c.NotMaterialized) {
 					inline[c] = true
 					any = true
 				}

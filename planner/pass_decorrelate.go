@@ -440,6 +440,19 @@ func nameOf(e plan.Expr) string {
 }
 
 // pullWindow partitions by the inner sides of the equalities too.
+// frameReads tells whether a window's frames depend on columns, which are an enclosing query's: a
+// frame is one for all rows, so that such a window runs once per outer row.
+func frameReads(n *plan.Window) bool {
+	for _, c := range n.Calls {
+		for _, o := range []plan.Expr{c.Frame.Start.Offset, c.Frame.End.Offset} {
+			if o != nil && len(plan.ExprCols(o)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (d *decorrelator) pullWindow(n *plan.Window, outer plan.ColSet) (plan.Node, []plan.Expr, bool) {
 	if ownRead(n, outer) {
 		return nil, nil, false

@@ -343,6 +343,7 @@ func (t *tail) build(n plan.Node) plan.Node {
 // ---- LIMIT ----
 
 type limitState struct {
+	b             *binder
 	count, offset plan.Expr
 	ties          bool
 }
@@ -351,7 +352,7 @@ func (b *binder) limit(q *ast.Query, lv *level) *limitState {
 	if q.Limit == nil && q.Offset == nil {
 		return nil
 	}
-	l := &limitState{ties: q.WithTies}
+	l := &limitState{b: b, ties: q.WithTies}
 	l.offset = b.limitExpr(lv, q.Offset, inOffset)
 	l.count = b.limitExpr(lv, q.Limit, inLimit)
 	if l.ties && len(q.OrderBy) == 0 {
@@ -383,9 +384,37 @@ func (l *limitState) build(n plan.Node, keys []plan.SortKey) plan.Node {
 	if l == nil {
 		return n
 	}
-	m := &plan.Limit{Input: n, Count: l.count, Offset: l.offset, WithTies: l.ties}
+	late := &lateValues{b: l.b}
+	m := &plan.Limit{Input: n, Count: late.of(l.count), Offset: late.of(l.offset), WithTies: l.ties}
 	if l.ties {
 		m.Keys = keys
 	}
-	return m
+	return late.above(m)
+}
+
+// lateValues are values that an operator wants once for all its rows and that only a query can
+// give: LIMIT (SELECT …), ROWS (SELECT …) PRECEDING. They are computed first, and the operator runs
+// beside them as a lateral item does.
+type lateValues struct {
+	b     *binder
+	exprs []plan.Named
+}
+
+// of gives what stands for e.
+func (l *lateValues) of(e plan.Expr) plan.Expr {
+	if e == nil || !plan.HasSubquery(e) {
+		return e
+	}
+	c := l.b.newColumn("value", e.Type())
+	l.exprs = append(l.exprs, plan.Named{Col: c, Expr: e})
+	return plan.ColOf(c)
+}
+
+// above gives n with its values computed.
+func (l *lateValues) above(n plan.Node) plan.Node {
+	if len(l.exprs) == 0 {
+		return n
+	}
+	first := &plan.Project{Input: &plan.Values{Rows: [][]plan.Expr{{}}}, Exprs: l.exprs}
+	return &plan.Project{Input: &plan.Apply{Kind: plan.InnerJoin, Left: first, Right: n}, Exprs: passing(n.Columns())}
 }

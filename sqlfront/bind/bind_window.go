@@ -306,10 +306,14 @@ func sameBound(a, c plan.FrameBound) bool {
 // windowNode makes the node for all calls of w's group.
 func (s *selectState) windowNode(n plan.Node, w *windowUse) plan.Node {
 	node := &plan.Window{Input: n, Partition: w.spec.partition, Order: w.spec.order}
+	late := &lateValues{b: s.b}
 	for _, o := range s.windows {
 		if o.group == w.group {
-			node.Calls = append(node.Calls, o.call)
+			call := o.call
+			call.Frame.Start.Offset = late.of(call.Frame.Start.Offset)
+			call.Frame.End.Offset = late.of(call.Frame.End.Offset)
+			node.Calls = append(node.Calls, call)
 		}
 	}
-	return node
+	return late.above(node)
 }

@@ -57,6 +57,9 @@ func (w *withState) wrap(n plan.Node) plan.Node {
 			continue
 		}
 		note(e.cte.Plan)
+		if e.cte.Step != nil {
+			note(e.cte.Step)
+		}
 		ctes = append([]*plan.CTE{e.cte}, ctes...)
 	}
 	if len(ctes) == 0 {
@@ -87,7 +90,10 @@ func (b *binder) with(w *ast.With, lv *level) *withState {
 		c := &w.CTEs[i]
 		var e *cteEntry
 		if w.Recursive && mentions(c.Query, c.Name) {
-			e = b.recursiveCTE(c, lv)
+			var inner *withState
+			if e, inner = b.recursiveCTE(c, lv); inner != nil {
+				s.entries = append(s.entries, inner.entries...) // both terms may read them
+			}
 		} else {
 			e = b.plainCTE(c, lv)
 		}
@@ -163,8 +169,9 @@ func cteColumns(n plan.Node, outs []output) []plan.Column {
 	return cols
 }
 
-// recursiveCTE binds base UNION [ALL] step, where step reads c itself.
-func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
+// recursiveCTE binds base UNION [ALL] step, where step reads c itself. The items of a WITH of its own
+// come back beside it.
+func (b *binder) recursiveCTE(c *ast.CTE, lv *level) (*cteEntry, *withState) {
 	op, ok := c.Query.Body.(*ast.SetOp)
 	if !ok || op.Op != "union" {
 		b.fail(sqlerr.InvalidRecursion, c.Pos, "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", c.Name)
@@ -190,7 +197,7 @@ func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
 		}
 	}
 	e.outs = b.renameCTE(c, base.outputs())
-	e.cte.Plan = with.wrap(base.build())
+	e.cte.Plan = base.build()
 	e.cte.Cols = cteColumns(e.cte.Plan, e.outs)
 
 	inner.ctes = append(inner.ctes, e)
@@ -217,7 +224,7 @@ func (b *binder) recursiveCTE(c *ast.CTE, lv *level) *cteEntry {
 	}
 	e.cte.Step = step.build()
 	e.working = false
-	return e
+	return e, with
 }
 
 // looseType drops precision: a recursive term's numeric grows its scale from round to round.

@@ -232,9 +232,28 @@ func (c *conv) view(n *pgquery.ViewStmt) ast.Stmt {
 	if as := p.upTo(p.stopAt("as")); as+1 < len(p.Toks) {
 		v.SQLPos = p.tokenPos(as + 1)
 		v.SQL = p.Text[v.SQLPos:]
+		// CREATE RECURSIVE VIEW v (a) AS q is CREATE VIEW v AS WITH RECURSIVE v (a) AS (q) SELECT a FROM v,
+		// and the grammar has made the tree so.
+		for _, t := range p.Toks[:min(as, 6)] {
+			if t.Is("view") {
+				break
+			}
+			if t.Is("recursive") {
+				name, cols := quoted(v.Name.Parts[len(v.Name.Parts)-1]), make([]string, len(v.Columns))
+				for i, c := range v.Columns {
+					cols[i] = quoted(c)
+				}
+				list := strings.Join(cols, ", ")
+				before := "WITH RECURSIVE " + name + " (" + list + ") AS ("
+				v.SQLPos -= len(before)
+				v.SQL = before + v.SQL + "\n) SELECT " + list + " FROM " + name
+			}
+		}
 	}
 	return v
 }
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 func (c *conv) drop(n *pgquery.DropStmt) ast.Stmt {
 	d := &ast.Drop{IfExists: n.MissingOk, Cascade: n.Behavior == pgquery.DropBehavior_DROP_CASCADE, Pos: c.from}
