@@ -111,6 +111,12 @@ func (f *Field) setType(raw json.RawMessage, depth int) error {
 		return fmt.Errorf("type cannot be read: %w", err)
 	}
 	f.Iceberg = t.Type
+	defer func() {
+		// A type that holds one that is not known is not known either (see TypeOf).
+		if f.Unreadable() != "" {
+			f.Type = types.Type{}
+		}
+	}()
 	if t.Type == "list" && t.ElementID == nil || t.Type == "map" && (t.KeyID == nil || t.ValueID == nil) {
 		return fmt.Errorf("a %s lacks a required field id", t.Type)
 	}

@@ -230,3 +230,16 @@ func TestNothingKeptOfPassedVersions(t *testing.T) {
 		t.Errorf("after 10 commits %d bytes are kept, after 40 %d", first, last)
 	}
 }
+
+// A type that is not known makes the column's type unknown, however deep it stands: its table opens, and
+// only reading that column is refused.
+func TestUnknownTypesWithin(t *testing.T) {
+	for _, text := range []string{`"hologram"`, `{"type":"list","element-id":2,"element":"hologram","element-required":true}`,
+		`{"type":"map","key-id":2,"key":"string","value-id":3,"value":{"type":"list","element-id":4,"element":"hologram"}}`,
+		`{"type":"struct","fields":[{"id":2,"name":"a","required":false,"type":"int"},{"id":3,"name":"b","required":false,"type":"hologram"}]}`, `{"type":"tree"}`} {
+		var f Field
+		if err := f.setType([]byte(text), 0); err != nil || f.Type.Kind != types.Invalid || f.Unreadable() == "" {
+			t.Errorf("%s: %v, type %v, unreadable %q", text, err, f.Type, f.Unreadable())
+		}
+	}
+}

@@ -45,7 +45,12 @@ func (b *binder) expr(lv *level, e ast.Expr) plan.Expr {
 func (b *binder) bindExpr(lv *level, e ast.Expr) plan.Expr {
 	switch e := e.(type) {
 	case *ast.Ident:
-		return b.ident(lv, e)
+		x := b.ident(lv, e)
+		if x.Type().Kind == types.Invalid {
+			// A table opens even where a newer writer gave a column a type that is not known here.
+			b.fail(sqlerr.FeatureNotSupported, e.Pos, "column %q has a type that is not supported", e.Parts[len(e.Parts)-1])
+		}
+		return x
 	case *ast.Star:
 		if len(e.Qualifier) > 0 {
 			// count(t.*), ROW(t.*): the row as a value.

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# What is long or random, for a night: other seeds each time, larger counts, the race detector, fuzzing.
+# What fails prints its seed; LHSQL_SEED=… repeats it. scripts/nightly.sh [STEP …] runs some steps only.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export LHSQL_SEED="${LHSQL_SEED:-clock}"
+scripts/setup.sh
+export LHSQL_PYTHON="$PWD/.venv/bin/python"
+status=0
+wanted=("$@")
+step() { # step NAME COMMAND …
+	local name=$1
+	shift
+	if [ ${#wanted[@]} -gt 0 ] && [[ " ${wanted[*]} " != *" $name "* ]]; then
+		return
+	fi
+	printf '\n== %s: %s\n' "$name" "$*"
+	"$@" || { status=1; echo "FAILED: $name"; }
+}
+check() { go test -tags invariants -count 1 -timeout 12h "$@"; }
+
+step damage check ./testsql/limits -run TestDamagedFiles -damage.count 100000
+step mutations env LHSQL_MUTATIONS=50000 go test -tags invariants -count 1 -timeout 12h ./testsql ./testsql/limits -run Mutation
+step pruning check ./testsql/interop -run TestPruning -prune-tables 5000
+step interleavings check ./testsql/write -run TestInterleavings -interleave.cases 1000
+step histories check ./testsql/write -run Histor -history.runs 500 -history.len 80
+step kills check ./testsql/write -run Killed -kill.cycles 2000
+step random check ./exec ./eval ./types ./prune ./planner ./scan/... -count 20
+step race go test -race -timeout 12h ./exec ./scan/... ./lake/... ./engine/... ./wire/...
+step fuzz env FUZZ_WORKERS=2 scripts/fuzz.sh 2m
+exit $status
