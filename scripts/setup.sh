@@ -3,7 +3,7 @@
 # nothing where it is there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-want=$(sha256sum scripts/requirements.txt | cut -c1-16)
+want=$(cat scripts/requirements.txt scripts/constraints.txt | sha256sum | cut -c1-16)
 if [ "$(cat .venv/lhsql-requirements 2>/dev/null)" = "$want" ]; then
 	exit 0
 fi
