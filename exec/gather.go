@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -42,7 +43,7 @@ func (g *gather) start(ctx context.Context) {
 		g.wg.Add(1)
 		go func() {
 			defer g.wg.Done()
-			err := guard(func() error { return g.run(ctx, p) })
+			err := guard.Run(func() error { return g.run(ctx, p) })
 			// The end of a partition, or its error, is a hand-over without a batch.
 			select {
 			case g.ch <- handed{err: err}:

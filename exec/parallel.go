@@ -3,12 +3,9 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
 
-	"github.com/lhsql/lhsql/internal/invariant"
-	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/internal/guard"
 )
 
 // parallel runs f(0) … f(n-1), each in its own goroutine, and returns when all have ended: the
@@ -25,7 +22,7 @@ func parallel(ctx context.Context, n int, f func(ctx context.Context, i int) err
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if err := guard(func() error { return f(ctx, i) }); err != nil {
+			if err := guard.Run(func() error { return f(ctx, i) }); err != nil {
 				cancel(err)
 			}
 		}()
@@ -35,24 +32,6 @@ func parallel(ctx context.Context, n int, f func(ctx context.Context, i int) err
 		return err
 	}
 	return nil
-}
-
-// guard turns a panic of f into an error: a goroutine of ours must not end the server.
-func guard(f func() error) (err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *sqlerr.Error: // vec.MustFit
-			err = p
-		case invariant.Violation:
-			err = &sqlerr.Error{Code: sqlerr.InternalError, Message: p.Error(), Pos: -1,
-				Cause: fmt.Errorf("%w\n%s", p, debug.Stack())}
-		default:
-			err = &sqlerr.Error{Code: sqlerr.InternalError, Message: fmt.Sprint("internal error: ", p), Pos: -1,
-				Cause: fmt.Errorf("%v\n%s", p, debug.Stack())}
-		}
-	}()
-	return f()
 }
 
 // once runs a step that several partitions need and the first to come performs. Unlike

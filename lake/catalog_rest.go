@@ -443,6 +443,9 @@ func (c *restCatalog) CommitStaged(ctx context.Context, t *Table, ch Change) (*T
 
 func (c *restCatalog) Drop(ctx context.Context, n Name, purge bool) error {
 	old, err := c.Load(ctx, n)
+	if purge && err == nil {
+		err = purgeable(ctx, c, old, nil) // the server would not ask
+	}
 	if purge && err != nil {
 		return err
 	}

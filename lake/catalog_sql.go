@@ -575,7 +575,7 @@ func (c *sqlCatalog) Drop(ctx context.Context, n Name, purge bool) error {
 		if t, err = c.Load(ctx, n); err != nil {
 			return err
 		}
-		if err := mayPurge(t); err != nil {
+		if err := purgeable(ctx, c, t, nil); err != nil {
 			return err
 		}
 	}
@@ -583,7 +583,7 @@ func (c *sqlCatalog) Drop(ctx context.Context, n Name, purge bool) error {
 		return err
 	}
 	if t != nil {
-		return purgeFiles(ctx, t)
+		return purgeFiles(ctx, c, t)
 	}
 	return nil
 }

@@ -15,12 +15,6 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// engineName and EngineVersion are written into snapshots and views.
-const engineName = "lhsql"
-
-// EngineVersion is set by the program at start.
-var EngineVersion = "dev"
-
 // Result is how a commit ended.
 type Result uint8
 

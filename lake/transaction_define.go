@@ -120,7 +120,11 @@ func (t *Transaction) Drop(ctx context.Context, n Name, purge bool) error {
 		return err
 	}
 	if purge && r.found != nil {
-		if err := mayPurge(r.found); err != nil {
+		gone := map[Name]bool{r.row: true} // as the catalog has them
+		for n := range t.state.dropped {
+			gone[n] = true
+		}
+		if err := purgeable(ctx, t.base, r.found, gone); err != nil {
 			return err
 		}
 	}

@@ -62,7 +62,7 @@ func (t *Transaction) Publish(ctx context.Context) (leftover, err error) {
 		return nil, err
 	}
 	for _, table := range purge {
-		if e := purgeFiles(context.WithoutCancel(ctx), table); e != nil {
+		if e := purgeFiles(context.WithoutCancel(ctx), t.base, table); e != nil {
 			leftover = e
 		}
 	}

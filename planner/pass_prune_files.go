@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -211,12 +212,10 @@ func (p *filePruner) entries(manifests []*lake.Manifest) ([][]lake.Entry, error)
 			if ctx.Err() != nil {
 				return
 			}
-			list, err := p.table.Entries(ctx, m)
+			err := guard.Run(func() (err error) { out[i], err = p.table.Entries(ctx, m); return err })
 			if err != nil {
 				once.Do(func() { first = err; cancel() })
-				return
 			}
-			out[i] = list
 		}()
 	}
 	wg.Wait()

@@ -2,9 +2,10 @@ package parquet
 
 import (
 	"context"
-	"fmt"
 	"sort"
 	"sync"
+
+	"github.com/lhsql/lhsql/internal/guard"
 )
 
 // Ranges nearer than this are read as one: on object stores a request costs more than the bytes.
@@ -113,14 +114,8 @@ func readAll(ctx context.Context, f ReaderAt, groups []fetchGroup) error {
 		slots <- struct{}{}
 		wg.Add(1)
 		go func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("reading a range: %v", p)
-				}
-				<-slots
-				wg.Done()
-			}()
-			errs[i] = f.ReadAt(ctx, groups[i].buf, groups[i].off)
+			defer func() { <-slots; wg.Done() }()
+			errs[i] = guard.Run(func() error { return f.ReadAt(ctx, groups[i].buf, groups[i].off) })
 		}()
 	}
 	wg.Wait()
