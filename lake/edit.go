@@ -24,6 +24,7 @@ type Edit struct {
 
 	schema  *Schema        // a changed schema that is not flushed yet
 	spec    *PartitionSpec // likewise
+	expired []string       // metadata files that have left the log
 	renamed map[int]bool   // field ids whose names the name mapping must learn
 }
 
@@ -279,6 +280,9 @@ func (e *Edit) logMetadata(previous string, was time.Time) error {
 	e.s.metadataLog = append(e.s.metadataLog, MetadataLogEntry{Time: was, File: previous})
 	keep := max(intProperty(e.s.properties, "write.metadata.previous-versions-max", 100), 1)
 	if n := len(e.s.metadataLog); n > keep {
+		for _, l := range e.s.metadataLog[:n-keep] {
+			e.expired = append(e.expired, l.File)
+		}
 		e.s.metadataLog = e.s.metadataLog[n-keep:]
 	}
 	list := []obj{}
