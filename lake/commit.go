@@ -262,6 +262,9 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 	if err := a.edit.flush(); err != nil {
 		return err
 	}
+	if err := a.head.mayMove(a.edit.s.location); err != nil {
+		return err
+	}
 	if a.head.uuid != "" {
 		a.edit.require("assert-table-uuid", obj{"uuid": a.head.uuid})
 	}

@@ -248,8 +248,17 @@ func (o *SortOrder) json() sortOrderJSON {
 	return j
 }
 
-// SetLocation moves where new files go. Files that exist stay where they are.
+// SetLocation moves where new files go. Files that exist stay where they are. A commit refuses a place
+// that the table may not use (mayMove).
 func (e *Edit) SetLocation(loc string) error {
+	loc = strings.TrimSpace(loc)
+	if loc == "" {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "a table's location cannot be empty")
+	}
+	loc = strings.TrimRight(absolute(loc), "/")
+	if loc == e.s.location {
+		return nil
+	}
 	e.s.location = loc
 	e.update("set-location", obj{"location": loc})
 	return e.set("location", loc)

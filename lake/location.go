@@ -56,6 +56,31 @@ func (t *Table) FilePath(partition, name string) string {
 	return folder + "/" + hash + "/" + name
 }
 
+// mayMove refuses a location that the catalog does not let the table use, and one after which it would
+// not let it read the files that stay where they are (V7): a table's own folder is allowed as such,
+// and moves.
+func (t *Table) mayMove(to string) error {
+	if Canonical(to) == Canonical(t.location) || t.place == nil {
+		return nil
+	}
+	g, ok := t.place.fs.(*guardFS)
+	if !ok {
+		return nil
+	}
+	var stay []string
+	for _, p := range g.prefixes {
+		if !within(p, t.location) {
+			stay = append(stay, p)
+		}
+	}
+	for _, loc := range []string{to, t.location} {
+		if err := allowed(strings.TrimRight(Canonical(loc), "/"), stay); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // hashFolders is 20 bits of a name's hash as folders of 4, 4, 4 and 8 bits.
 func hashFolders(name string) string {
 	h := fmt.Sprintf("%020b", murmur3([]byte(name))&(1<<20-1))
