@@ -60,7 +60,7 @@ func (s *Sink) PositionDeletes(ctx context.Context, files map[string]*lake.DataF
 }
 
 func (s *Sink) positionFile(ctx context.Context, paths []string, files map[string]*lake.DataFile) (*lake.DataFile, error) {
-	path := fmt.Sprintf("%s/%05d-%s-deletes.parquet", s.dataDir, s.next.Add(1)-1, s.id)
+	path := s.table.FilePath("", fmt.Sprintf("%05d-%s-deletes.parquet", s.next.Add(1)-1, s.id))
 	out, err := s.fs.CreateStream(ctx, s.table.Resolve(path))
 	if err != nil {
 		return nil, writeError(err, path)
@@ -113,7 +113,7 @@ func (s *Sink) DeletionVectors(ctx context.Context, files map[string]*lake.DataF
 		paths = append(paths, p)
 	}
 	sort.Strings(paths)
-	path := fmt.Sprintf("%s/%05d-%s-deletes.puffin", s.dataDir, s.next.Add(1)-1, s.id)
+	path := s.table.FilePath("", fmt.Sprintf("%05d-%s-deletes.puffin", s.next.Add(1)-1, s.id))
 	var pf puffin
 	var out []*lake.DataFile
 	for _, p := range paths {

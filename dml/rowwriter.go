@@ -165,11 +165,7 @@ func (w *RowWriter) forget(f *openFile) {
 }
 
 func (w *RowWriter) begin(p *partition) (*openFile, error) {
-	dir := w.sink.dataDir
-	if p.dir != "" {
-		dir += "/" + p.dir
-	}
-	path := fmt.Sprintf("%s/%05d-%s.parquet", dir, w.sink.next.Add(1)-1, uuid.NewString())
+	path := w.sink.table.FilePath(p.dir, fmt.Sprintf("%05d-%s.parquet", w.sink.next.Add(1)-1, uuid.NewString()))
 	out, err := w.sink.fs.CreateStream(w.ctx, w.sink.table.Resolve(path))
 	if err != nil {
 		return nil, sqlerr.Wrap(err, sqlerr.IOError, "creating data file %s", path)

@@ -16,18 +16,17 @@ import (
 // Sink gathers what one write statement does: the files that it wrote and the addresses of rows
 // that it changed. Its methods are safe for concurrent use.
 type Sink struct {
-	table   *lake.Table
-	schema  *lake.Schema
-	fields  []lake.Field // of the files: the schema's, then lineage
-	spec    *lake.PartitionSpec
-	opt     fileOptions
-	fs      lake.FS
-	dataDir string
-	id      string
-	sorted  bool
-	buffer  int64 // bytes that one writer may hold
-	once    bool
-	next    atomic.Int64
+	table  *lake.Table
+	schema *lake.Schema
+	fields []lake.Field // of the files: the schema's, then lineage
+	spec   *lake.PartitionSpec
+	opt    fileOptions
+	fs     lake.FS
+	id     string
+	sorted bool
+	buffer int64 // bytes that one writer may hold
+	once   bool
+	next   atomic.Int64
 
 	mu      sync.Mutex
 	touched map[string]*roaring64.Bitmap // by data file path: rows acted on
@@ -46,10 +45,6 @@ func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 		for _, f := range lineageFields {
 			s.fields = append(s.fields, f)
 		}
-	}
-	s.dataDir = t.Location() + "/data"
-	if p := t.Properties()["write.data.path"]; p != "" {
-		s.dataDir = p
 	}
 	var err error
 	s.opt, err = readOptions(t, s.schema)

@@ -165,10 +165,17 @@ func (s *Session) setProperties(e *lake.Edit, props map[string]bind.Constant) er
 			}
 			continue
 		}
-		if k == "format_version" {
+		text := types.Format(v.Value, v.Typ, s.TextOptions())
+		switch k {
+		case "format_version":
 			k = "format-version"
+		case "location": // ALTER TABLE … SET LOCATION; it is no property
+			if err := e.SetLocation(text); err != nil {
+				return err
+			}
+			continue
 		}
-		out[k] = types.Format(v.Value, v.Typ, s.TextOptions())
+		out[k] = text
 	}
 	return e.SetProperties(out)
 }

@@ -21,6 +21,25 @@ func (c *sqlCatalog) located(ctx context.Context, n Name) (string, error) {
 	return loc, err
 }
 
+// pointed implements rowCatalog.
+func (c *sqlCatalog) pointed(ctx context.Context, files []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, f := range files {
+		// One place is spelled in several ways.
+		loc := Canonical(f)
+		spelled := []any{f, loc, "file://" + loc, "file:" + loc}
+		if rest, ok := strings.CutPrefix(loc, "s3://"); ok {
+			spelled = append(spelled, "s3a://"+rest, "s3n://"+rest)
+		}
+		found, err := c.strings(ctx, "SELECT table_name FROM iceberg_tables WHERE metadata_location IN (?"+strings.Repeat(", ?", len(spelled)-1)+") LIMIT 1", spelled...)
+		if err != nil {
+			return nil, err
+		}
+		out[f] = len(found) > 0
+	}
+	return out, nil
+}
+
 // define implements rowCatalog. Names that trade places pass through names that nobody sees.
 func (c *sqlCatalog) define(ctx context.Context, moves []pointerMove, d *definitions) error {
 	return c.atomically(ctx, func(ctx context.Context, db sqlExec) error {

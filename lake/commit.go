@@ -127,6 +127,7 @@ func (g *commitEngine) publish(ctx context.Context, changes []TableChange, d *de
 				err = g.settle(ctx, attempts, moves, commit, err)
 			}
 			if err == nil {
+				g.expire(ctx, attempts)
 				return g.results(ctx, attempts)
 			}
 		}
@@ -259,6 +260,9 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 		}
 	}
 	if err := a.edit.flush(); err != nil {
+		return err
+	}
+	if err := a.head.mayMove(a.edit.s.location); err != nil {
 		return err
 	}
 	if a.head.uuid != "" {
@@ -503,6 +507,28 @@ func cleanUp(ctx context.Context, attempts []*attempt) {
 	for _, a := range attempts {
 		for _, p := range a.written {
 			_ = a.head.FS().Remove(ctx, p) // an orphan that stays does no harm
+		}
+	}
+}
+
+// expire removes the metadata files that a commit has put out of the tables' logs, where the table
+// wants that (write.metadata.delete-after-commit.enabled; how many are kept says
+// write.metadata.previous-versions-max). A catalog that is sent updates does so itself. A file that
+// another name in the catalog stands for is that one's.
+func (g *commitEngine) expire(ctx context.Context, attempts []*attempt) {
+	if g.send != nil || g.rows == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	for _, a := range attempts {
+		if len(a.edit.expired) == 0 || !strings.EqualFold(a.edit.s.properties["write.metadata.delete-after-commit.enabled"], "true") {
+			continue
+		}
+		held, err := g.rows.pointed(ctx, a.edit.expired)
+		for _, p := range a.edit.expired {
+			if err == nil && !held[p] {
+				_ = a.head.FS().Remove(ctx, p) // one that stays does no harm
+			}
 		}
 	}
 }

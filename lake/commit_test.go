@@ -622,3 +622,43 @@ func TestConcurrentAppends(t *testing.T) {
 		t.Errorf("%d files, want %d", n, len(files))
 	}
 }
+
+// With write.metadata.delete-after-commit.enabled the metadata files that leave the log are removed,
+// but for one that another name stands for.
+func TestMetadataExpires(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		f := newFixture(t, "2")
+		other := Name{Namespace: "a", Table: "other"}
+		_, err := f.c.Register(f.ctx, other, f.load().MetadataLocation)
+		f.must(err)
+		first := f.load().MetadataLocation
+		_, err = f.commit(Change{Edit: func(e *Edit) error {
+			return e.SetProperties(map[string]string{"write.metadata.delete-after-commit.enabled": fmt.Sprint(on), "write.metadata.previous-versions-max": "2"})
+		}})
+		f.must(err)
+		for range 6 {
+			_, err := f.commit(Change{Add: []*DataFile{f.file(1)}})
+			f.must(err)
+		}
+		now := f.load()
+		if n := len(now.metadataLog); n != 2 {
+			t.Errorf("%d files in the log", n)
+		}
+		files, _ := filepath.Glob(f.dir + "/wh/a/t/metadata/*.metadata.json")
+		want := 8
+		if on {
+			want = 4 // this one, two in the log, and the other name's
+		}
+		if len(files) != want {
+			t.Errorf("delete-after-commit %v: %d metadata files, want %d", on, len(files), want)
+		}
+		if held, err := f.c.Load(f.ctx, other); err != nil || held.MetadataLocation != first {
+			t.Errorf("the other name: %v", err)
+		}
+		for _, l := range now.metadataLog {
+			if _, err := now.FS().ReadAll(f.ctx, l.File); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -46,6 +46,9 @@ type rowCatalog interface {
 	// and gives its place; removeView removes it.
 	writeView(ctx context.Context, folder, previous string, b []byte) (string, error)
 	removeView(ctx context.Context, loc string) error
+	// pointed tells which of some metadata files are a table's or view's, in any catalog that the
+	// database holds.
+	pointed(ctx context.Context, files []string) (map[string]bool, error)
 	// located reads a table's or view's pointer, "" if there is none.
 	located(ctx context.Context, n Name) (string, error)
 }

@@ -24,6 +24,7 @@ type Edit struct {
 
 	schema  *Schema        // a changed schema that is not flushed yet
 	spec    *PartitionSpec // likewise
+	expired []string       // metadata files that have left the log
 	renamed map[int]bool   // field ids whose names the name mapping must learn
 }
 
@@ -247,8 +248,17 @@ func (o *SortOrder) json() sortOrderJSON {
 	return j
 }
 
-// SetLocation moves where new files go. Files that exist stay where they are.
+// SetLocation moves where new files go. Files that exist stay where they are. A commit refuses a place
+// that the table may not use (mayMove).
 func (e *Edit) SetLocation(loc string) error {
+	loc = strings.TrimSpace(loc)
+	if loc == "" {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "a table's location cannot be empty")
+	}
+	loc = strings.TrimRight(absolute(loc), "/")
+	if loc == e.s.location {
+		return nil
+	}
 	e.s.location = loc
 	e.update("set-location", obj{"location": loc})
 	return e.set("location", loc)
@@ -279,6 +289,9 @@ func (e *Edit) logMetadata(previous string, was time.Time) error {
 	e.s.metadataLog = append(e.s.metadataLog, MetadataLogEntry{Time: was, File: previous})
 	keep := max(intProperty(e.s.properties, "write.metadata.previous-versions-max", 100), 1)
 	if n := len(e.s.metadataLog); n > keep {
+		for _, l := range e.s.metadataLog[:n-keep] {
+			e.expired = append(e.expired, l.File)
+		}
 		e.s.metadataLog = e.s.metadataLog[n-keep:]
 	}
 	list := []obj{}

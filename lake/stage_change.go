@@ -96,6 +96,9 @@ func (s *Staged) Stage(ctx context.Context, c Change) (next *Staged, wrote []str
 	if err := e.flush(); err != nil {
 		return nil, nil, err
 	}
+	if err := s.Table.mayMove(e.s.location); err != nil {
+		return nil, nil, err
+	}
 	if rows {
 		p := &producer{c: &c, head: s.Table, edit: e, commit: uuid.NewString(), spell: metadataFolder(e.s)}
 		err := p.locate()
