@@ -28,26 +28,56 @@ func init() {
 	}{{tJSON, "json", eachJSON}, {tJSONB, "jsonb", eachJSONB}} {
 		t, n := j.t, j.name
 		b := n == "jsonb"
+		// Type json keeps escapes that mean nothing until something reads the strings.
+		read := func(f Row) Row {
+			if b {
+				return f
+			}
+			return func(c *Ctx, a []types.Datum) (types.Datum, error) {
+				if err := types.CheckJSONEscapes(a[0].Str()); err != nil {
+					return types.Null, err
+				}
+				return f(c, a)
+			}
+		}
+		readSet := func(f SetKernel) SetKernel {
+			if b {
+				return f
+			}
+			return func(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+				if err := types.CheckJSONEscapes(a[0].Str()); err != nil {
+					return err
+				}
+				return f(c, a, yield)
+			}
+		}
+		// Reading a json can fail so; a jsonb has been read.
+		total := func(f Func) Func {
+			if b {
+				return f.total()
+			}
+			return f
+		}
 		Register(
-			op("->", []types.Type{t, tText}, t, Row(jsonField(false))).total(),
-			op("->", []types.Type{t, tInt4}, t, Row(jsonElement(b, false))).total(),
-			op("->>", []types.Type{t, tText}, tText, Row(jsonField(true))).total(),
-			op("->>", []types.Type{t, tInt4}, tText, Row(jsonElement(b, true))).total(),
-			op("#>", []types.Type{t, tTextArray}, t, Row(jsonPath(false))).total(),
-			op("#>>", []types.Type{t, tTextArray}, tText, Row(jsonPath(true))).total(),
-			imm(n+"_extract_path", []types.Type{t, tText}, t, Row(jsonVariadicPath(false))).variadic(),
-			imm(n+"_extract_path_text", []types.Type{t, tText}, tText, Row(jsonVariadicPath(true))).variadic(),
-			imm(n+"_object_field", []types.Type{t, tText}, t, Row(jsonField(false))).total(),
-			imm(n+"_object_field_text", []types.Type{t, tText}, tText, Row(jsonField(true))).total(),
-			imm(n+"_array_element", []types.Type{t, tInt4}, t, Row(jsonElement(b, false))).total(),
-			imm(n+"_array_element_text", []types.Type{t, tInt4}, tText, Row(jsonElement(b, true))).total(),
+			total(op("->", []types.Type{t, tText}, t, read(Row(jsonField(false))))),
+			total(op("->", []types.Type{t, tInt4}, t, read(Row(jsonElement(b, false))))),
+			total(op("->>", []types.Type{t, tText}, tText, read(Row(jsonField(true))))),
+			total(op("->>", []types.Type{t, tInt4}, tText, read(Row(jsonElement(b, true))))),
+			total(op("#>", []types.Type{t, tTextArray}, t, read(Row(jsonPath(false))))),
+			total(op("#>>", []types.Type{t, tTextArray}, tText, read(Row(jsonPath(true))))),
+			imm(n+"_extract_path", []types.Type{t, tText}, t, read(Row(jsonVariadicPath(false)))).variadic(),
+			imm(n+"_extract_path_text", []types.Type{t, tText}, tText, read(Row(jsonVariadicPath(true)))).variadic(),
+			total(imm(n+"_object_field", []types.Type{t, tText}, t, read(Row(jsonField(false))))),
+			total(imm(n+"_object_field_text", []types.Type{t, tText}, tText, read(Row(jsonField(true))))),
+			total(imm(n+"_array_element", []types.Type{t, tInt4}, t, read(Row(jsonElement(b, false))))),
+			total(imm(n+"_array_element_text", []types.Type{t, tInt4}, tText, read(Row(jsonElement(b, true))))),
 			imm(n+"_array_length", []types.Type{t}, tInt4, Row(jsonArrayLength)),
 			imm(n+"_typeof", []types.Type{t}, tText, Fn1(func(s string) string { return jsonTypeof(s) })).total(),
-			imm(n+"_each", []types.Type{t}, j.each, jsonEach(n+"_each", b, false)),
-			imm(n+"_each_text", []types.Type{t}, eachJSONText, jsonEach(n+"_each_text", b, true)),
+			imm(n+"_each", []types.Type{t}, j.each, readSet(jsonEach(n+"_each", b, false))),
+			imm(n+"_each_text", []types.Type{t}, eachJSONText, readSet(jsonEach(n+"_each_text", b, true))),
 			imm(n+"_array_elements", []types.Type{t}, t, jsonElements(n+"_array_elements", b, false)),
-			imm(n+"_array_elements_text", []types.Type{t}, tText, jsonElements(n+"_array_elements_text", b, true)),
-			imm(n+"_object_keys", []types.Type{t}, tText, jsonKeys(n+"_object_keys", b)),
+			imm(n+"_array_elements_text", []types.Type{t}, tText, readSet(jsonElements(n+"_array_elements_text", b, true))),
+			imm(n+"_object_keys", []types.Type{t}, tText, readSet(jsonKeys(n+"_object_keys", b))),
 			imm(n+"_strip_nulls", []types.Type{t}, t, Try1(func(s string) (string, error) { return jsonStripNulls(s, b) })),
 		)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -526,48 +527,57 @@ func toNumber(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	return r.read()
 }
 
+// numberReader is NUM_processor and NUM_numpart_from_char of formatting.c for input: the text is
+// walked through byte by byte as the template is, and what stands where a digit is wanted and is
+// none is passed over.
 type numberReader struct {
-	s        string
-	i        int
-	f        *numberFormat
-	digits   room.Builder
-	negative bool
-	signed   bool
-	point    bool
-	pre      int // digits read before the point
-	post     int
+	s      string
+	i      int
+	f      *numberFormat
+	sign   byte // ' ' until one is read
+	digits room.Builder
+	point  bool
+	pre    int // digits read before the point
+	post   int
 }
 
+func (r *numberReader) ended() bool { return r.i >= len(r.s) }
+
 func (r *numberReader) read() (types.Datum, error) {
+	r.sign = ' '
 	for _, n := range r.f.nodes {
-		if r.i >= len(r.s) {
+		if r.ended() {
 			break
 		}
 		switch key := strings.ToUpper(n.key); key {
 		case "9", "0", ".", "D":
-			r.digit(key)
+			r.number(key == "9" || key == "0")
+			r.i++
 		case ",", "G":
 			if r.s[r.i] == ',' {
 				r.i++
 			}
 		case "L":
-			if r.s[r.i] < '0' || r.s[r.i] > '9' {
+			r.passOver(1)
+		case "MI", "PL", "SG":
+			if c := r.s[r.i]; c == '-' && key != "PL" || c == '+' && key != "MI" {
+				r.sign = c
 				r.i++
+			} else {
+				r.passOver(1)
 			}
-		case "MI", "PL", "SG", "S", "PR":
-			r.sign()
 		case "TH":
-			r.i = min(r.i+2, len(r.s))
+			r.passOver(2)
 		case "":
-			r.i++
+			_, size := utf8.DecodeRuneInString(r.s[r.i:])
+			r.i += size
 		}
 	}
-	r.sign()
-	if r.digits.Len() == 0 {
-		return types.Null, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type numeric: \"%s\"", " ")
+	text := strings.TrimSuffix(r.digits.String(), ".")
+	if text == "" {
+		return types.Null, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type numeric: \"%c\"", r.sign)
 	}
-	text := r.digits.String()
-	if r.negative {
+	if r.sign == '-' {
 		text = "-" + text
 	}
 	d, err := types.ParseDecimal(text)
@@ -582,61 +592,68 @@ func (r *numberReader) read() (types.Datum, error) {
 		if d, err = d.Div(ten); err != nil {
 			return types.Null, err
 		}
-		return d.Datum(tNumeric)
 	}
 	return d.Datum(tNumeric)
 }
 
-// sign takes a sign where one may stand.
-func (r *numberReader) sign() {
-	if r.i >= len(r.s) || r.signed {
-		return
-	}
-	switch r.s[r.i] {
-	case '-', '<':
-		r.negative, r.signed = true, true
-		r.i++
-	case '+':
-		r.signed = true
-		r.i++
-	case '>':
-		r.i++
+// passOver leaves out up to n characters that are no part of a number.
+func (r *numberReader) passOver(n int) {
+	for ; n > 0 && !r.ended() && strings.IndexByte("0123456789.,+-", r.s[r.i]) < 0; n-- {
+		_, size := utf8.DecodeRuneInString(r.s[r.i:])
+		r.i += size
 	}
 }
 
-func (r *numberReader) digit(key string) {
-	for r.i < len(r.s) && r.s[r.i] == ' ' && r.digits.Len() == 0 {
+// number reads what stands at one digit or point of the template; the caller steps on.
+func (r *numberReader) number(digit bool) {
+	if r.s[r.i] == ' ' {
 		r.i++
 	}
-	if r.digits.Len() == 0 {
-		r.sign()
-	}
-	if r.i >= len(r.s) {
+	if r.ended() {
 		return
 	}
-	c := r.s[r.i]
-	switch {
-	case c >= '0' && c <= '9':
-		if key == "." || key == "D" {
-			return
+	// A sign before the number: as long as no digit has been read, also behind a point.
+	if r.sign == ' ' && digit && r.pre+r.post == 0 {
+		c := r.s[r.i]
+		if c == '-' || c == '+' || c == '<' && r.f.bracket && r.f.lsign != 1 {
+			if c == '<' {
+				c = '-'
+			}
+			r.sign = c
+			r.i++
 		}
+	}
+	if r.ended() {
+		return
+	}
+	read := false
+	switch c := r.s[r.i]; {
+	case c >= '0' && c <= '9':
 		if r.point && r.post == r.f.post {
 			return
 		}
+		r.digits.WriteByte(c)
 		if r.point {
 			r.post++
+		} else {
+			r.pre++
 		}
-		r.digits.WriteByte(c)
-		r.i++
-	case c == '.' && !r.point && r.f.decimal:
-		r.point = true
-		if r.digits.Len() == 0 {
-			r.digits.WriteByte('0')
-		}
+		read = true
+	case c == '.' && r.f.decimal && !r.point:
 		r.digits.WriteByte('.')
-		r.i++
-		if key == "9" || key == "0" {
-			r.digit(key)
+		r.point, read = true, true
+	}
+	if r.sign != ' ' || r.pre+r.post == 0 {
+		return
+	}
+	// A sign behind the number: S's right behind its last digit, MI's and its kin's where a digit was wanted.
+	switch {
+	case r.f.lsign != 0:
+		if next := r.i + 1; read && next < len(r.s) && (r.s[next] == '-' || r.s[next] == '+') {
+			r.sign = r.s[next]
+			r.i = next
 		}
+	case !read && (r.f.plus || r.f.minus) && (r.s[r.i] == '-' || r.s[r.i] == '+'):
+		r.sign = r.s[r.i]
 	}
 }

@@ -36,7 +36,13 @@ func init() {
 			if zone = zoneOf(c); t.zoned {
 				zone = types.FixedZone(t.east)
 			}
-			return inRange(types.ToUTC(zone, local))
+			at := types.ToUTC(zone, local)
+			if t.precision > 0 {
+				if at, err = toPrecision(at, int64(t.precision)); err != nil {
+					return 0, err
+				}
+			}
+			return inRange(at)
 		})),
 	)
 }
@@ -46,6 +52,7 @@ type scanned struct {
 	days, micros int64
 	zoned        bool
 	east         int
+	precision    int // digits of seconds to round to; 0: all
 }
 
 // dateReader reads a text by a template (DCH_from_char of formatting.c).
@@ -60,6 +67,7 @@ type dateReader struct {
 	zoneSign   int64
 	yearDigits int
 	hasZone    bool
+	precision  int  // of FF1 … FF6, 0 where there is none
 	minus      bool // before the field stands a minus that was taken for a separator
 }
 
@@ -303,12 +311,15 @@ func (r *dateReader) field(n formatNode, all bool) error {
 		for i := used; i < 6; i++ {
 			v *= 10
 		}
-		for i := 6; i < used; i++ {
-			v /= 10
-		}
 		field := "us"
-		if key == "MS" {
+		switch {
+		case key == "MS":
 			field = "ms"
+			for i := 3; i < used; i++ {
+				v *= 10 // a fourth digit is no fraction of a millisecond
+			}
+		case key[0] == 'F':
+			r.precision = width
 		}
 		r.ordinalEnd(n)
 		return r.set(field, v, n)
@@ -547,6 +558,7 @@ func (r *dateReader) assemble() (scanned, error) {
 		}
 		out.zoned, out.east = true, int(r.zoneSign*(th*3600+tm*60))
 	}
+	out.precision = r.precision
 	out.days, out.micros = days, (h*3600+mi*60+ss)*1e6+us
 	return out, nil
 }

@@ -440,8 +440,8 @@ func (d *dateDecoder) time(s string) (fieldMask, dateErr) {
 		return 0, err
 	}
 	d.hour, d.min, d.sec, d.micros = h, m, sec, us
-	if h > 24 || h == 24 && (m > 0 || sec > 0 || us > 0) {
-		return 0, dateOverflow
+	if (h*3600+m*60+sec)*MicrosPerSecond+us > MicrosPerDay {
+		return 0, dateOverflow // 23:59:60 is midnight, and nothing is behind it
 	}
 	return hasTime, dateOK
 }

@@ -326,7 +326,9 @@ func (d *intervalDecoder) clock(s string) (int64, dateErr) {
 		return 0, err
 	}
 	if d.fields == "minute to second" && strings.Count(s, ":") == 1 && !strings.Contains(s, ".") {
-		h, m, sec = 0, h, m
+		if h, m, sec = 0, h, m; m > 59 {
+			return 0, dateOverflow
+		}
 	}
 	w := MulInt64(h, MicrosPerHour).Add64(m*MicrosPerMinute + sec*MicrosPerSecond + us)
 	if !w.IsInt64() {

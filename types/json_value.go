@@ -3,6 +3,7 @@ package types
 import (
 	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -492,6 +493,9 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 	}
 	if i+6 <= len(p.s) && p.s[i+4] == '\\' && p.s[i+5] == 'u' {
 		lo, ok := hex(i + 6)
+		if ok && lo >= 0xd800 && lo < 0xdc00 {
+			return 0, 0, p.fail("Unicode high surrogate must not follow a high surrogate.")
+		}
 		if full := utf16.DecodeRune(r, lo); ok && full != utf8.RuneError {
 			return full, 10, nil
 		}
@@ -711,4 +715,29 @@ func cmpString(a, b string) int {
 		return 1
 	}
 	return 0
+}
+
+// CheckJSONEscapes tells whether the strings of a valid JSON text can be read: type json keeps
+// escapes as they are written, lone surrogates and \u0000 among them, and who reads the strings
+// stumbles over them.
+func CheckJSONEscapes(s string) error {
+	if !strings.Contains(s, `\u`) {
+		return nil
+	}
+	p := &jsonParser{s: s, build: true, jsonb: true}
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		i++
+		if s[i] != 'u' {
+			continue
+		}
+		_, n, err := p.unicode(i + 1)
+		if err != nil {
+			return err
+		}
+		i += n
+	}
+	return nil
 }

@@ -348,13 +348,9 @@ func (b *binder) intervalLiteral(lv *level, e *ast.Cast) plan.Expr {
 		}
 		b.fail(sqlerr.FeatureNotSupported, e.Pos, "interval %s is supported for literals only", fields)
 	}
-	text := c.Value.Str()
-	if isPlainNumber(text) {
-		text += " " + unit
-	}
-	v, err := types.Parse(text, t, b.env.textOptions())
+	v, err := types.ParseIntervalFields(c.Value.Str(), fields, b.env.textOptions())
 	b.check(err, b.posOf(x))
-	x = &plan.Const{Value: trimInterval(v, unit), Typ: t}
+	x = &plan.Const{Value: types.NewW128(v.W128()), Typ: t}
 	if len(e.Type.Mods) > 0 {
 		x = b.roundTime(x, t, e.Type.Mods[len(e.Type.Mods)-1], e.Pos)
 	}

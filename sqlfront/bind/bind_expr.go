@@ -1027,8 +1027,16 @@ func (b *binder) index(lv *level, e *ast.Index) plan.Expr {
 		if e.Slice {
 			b.fail(sqlerr.DatatypeMismatch, pos, "jsonb subscript does not support slices")
 		}
+		// As a path of one step: a scalar has no members, and '0' is also an array's first.
 		k := b.expr(lv, e.Lower)
-		return b.operator("->", x, k, e.Pos)
+		if kt, text := k.Type(), types.T(types.Text); kt.Kind != types.Unknown && !b.d.CanCast(kt, types.T(types.Int4), plan.Implicit) &&
+			!kt.Same(types.T(types.Int4)) && !b.d.CanCast(kt, text, plan.Implicit) && !kt.Same(text) {
+			b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported", typeName(kt)).
+				WithHint("jsonb subscript must be coercible to either integer or text.").At(b.posOf(k)))
+		}
+		step := b.cast(k, types.T(types.Text), b.posOf(k))
+		path := &plan.ArrayExpr{Elems: []plan.Expr{step}, Typ: types.ArrayOf(types.T(types.Text))}
+		return b.operator("#>", x, path, e.Pos)
 	}
 	b.fail(sqlerr.DatatypeMismatch, pos, "cannot subscript type %s because it does not support subscripting", typeName(t))
 	return nil

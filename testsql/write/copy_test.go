@@ -68,7 +68,18 @@ func TestCopyFrom(t *testing.T) {
 		{sql: "COPY s.t FROM STDIN (FORMAT binary)", data: binaryRows([]any{9, "nine", 0}, []any{10, nil, nil}), tag: "COPY 2"},
 		{sql: "COPY s.t FROM STDIN", data: many(20_000, ""), tag: "COPY 20000"},
 		{sql: "COPY s.t FROM STDIN", data: "", tag: "COPY 0"},
+		// Lines end as the first one does.
+		{sql: "COPY s.t FROM STDIN", data: "11\tcr\t\\N\r12\tx\\\ny\t\\N\r\\.\r", tag: "COPY 2"},
+		{sql: "COPY s.t FROM STDIN", data: "13\tcrlf\t\\N\r\n14\tx\t\\N\r\n", tag: "COPY 2"},
+		{sql: "COPY s.t FROM STDIN (FORMAT csv, HEADER)", data: "id,v,d\r15,\"a\nb\rc\r\nd\",\r16,x,", tag: "COPY 2"},
+		{sql: "COPY s.t FROM STDIN (FORMAT csv)", data: "17,\\.,\n18,x,\n\\.\n19,not read,\n", tag: "COPY 2"},
 
+		{sql: "COPY s.t FROM STDIN", data: "1\ta\t\\N\n2\tb\t\\N\r", code: "22P04", where: "line 2"},
+		{sql: "COPY s.t FROM STDIN", data: "1\ta\t\\N\r2\tb\t\\N\n", code: "22P04", where: "line 2"},
+		{sql: "COPY s.t FROM STDIN", data: "1\ta\t\\N\r\n2\tb\t\\N\n", code: "22P04", where: "line 2"},
+		{sql: "COPY s.t FROM STDIN (FORMAT csv)", data: "1,a,\r\n2,b\rc,\r\n", code: "22P04", where: "line 2"},
+		{sql: "COPY s.t FROM STDIN", data: "1\ta\t\\N\n\\.\r\n", code: "22P04"},
+		{sql: "COPY s.t FROM STDIN", data: "1\ta\t\\N\n\\.x\n", code: "22P04"},
 		{sql: "COPY s.t FROM STDIN", data: many(30_000, "x\tbad\t\\N\n"), code: "22P02", where: "line 30001, column id"},
 		{sql: "COPY s.t FROM STDIN", data: many(5000, "1\ttoo few\n"), code: "22P04", where: "line 5001"},
 		{sql: "COPY s.t FROM STDIN", data: "1\ta\t\\N\textra\n", code: "22P04", where: "line 1"},
@@ -105,7 +116,7 @@ func TestCopyFrom(t *testing.T) {
 		}
 	}
 	for _, k := range []struct{ q, want string }{
-		{"SELECT id, v, d FROM s.t WHERE id <> 7 ORDER BY id", "1|one|2026-01-01;2|NULL|NULL;3|tab\there\\|2026-01-03;4|x|NULL;5|a, \"b\"\nc|2026-01-05;6|NULL|NULL;8|NULL|NULL;9|nine|2000-01-01;10|NULL|NULL"},
+		{"SELECT id, v, d FROM s.t WHERE id <> 7 ORDER BY id", "1|one|2026-01-01;2|NULL|NULL;3|tab\there\\|2026-01-03;4|x|NULL;5|a, \"b\"\nc|2026-01-05;6|NULL|NULL;8|NULL|NULL;9|nine|2000-01-01;10|NULL|NULL;11|cr|NULL;12|x\ny|NULL;13|crlf|NULL;14|x|NULL;15|a\nb\rc\r\nd|NULL;16|x|NULL;17|\\.|NULL;18|x|NULL"},
 		{"SELECT count(*), count(v) FROM s.t WHERE id = 7", "20001|20001"},
 	} {
 		if got := strings.Join(must(k.q), ";"); got != k.want {

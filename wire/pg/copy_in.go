@@ -45,6 +45,7 @@ type copySource struct {
 	line  int
 	field string // column being read, for messages
 	start bool   // header or signature handled
+	ends  newline
 	o     *types.TextOptions
 }
 
@@ -145,7 +146,13 @@ func (s *copySource) row() (bool, error) {
 		return s.binaryRow()
 	}
 	for {
+		if s.end {
+			return s.row()
+		}
 		line, ok, err := s.nextLine()
+		if !ok && err == nil && s.end {
+			return s.row()
+		}
 		if !ok || err != nil {
 			return false, err
 		}
@@ -158,10 +165,6 @@ func (s *copySource) row() (bool, error) {
 				}
 				continue
 			}
-		}
-		if string(line) == `\.` {
-			s.end = true
-			return s.row()
 		}
 		fields, err := s.split(line)
 		if err != nil {
@@ -222,43 +225,149 @@ func (s *copySource) store(fields []copyField) error {
 	return nil
 }
 
-// nextLine cuts one record off buf; a CSV record may span lines inside quotes.
+// newline is how lines of COPY data end: as the first one does.
+type newline uint8
+
+const (
+	anyNewline newline = iota
+	lineFeed
+	carriageReturn
+	both
+)
+
+// nextLine cuts one record off buf (CopyReadLineText): a CSV record may span lines inside quotes,
+// and in text format a backslash takes what follows it. It sets end at the end marker.
 func (s *copySource) nextLine() ([]byte, bool, error) {
-	from, quoted := 0, false
-	for {
-		for i := from; i < len(s.buf); i++ {
-			switch b := s.buf[i]; {
-			case s.spec.Format == "csv" && quoted && b == s.spec.Escape && s.spec.Escape != s.spec.Quote:
-				i++
-			case s.spec.Format == "csv" && b == s.spec.Quote:
-				quoted = !quoted
-			case s.spec.Format == "text" && b == '\\':
-				i++ // an escaped newline is data
-			case b == '\n' && !quoted:
-				line := s.buf[:i]
-				s.buf = s.buf[i+1:]
-				return bytes.TrimSuffix(line, []byte{'\r'}), true, nil
-			}
-		}
-		// The scan starts over when more data comes: an escape may have ended the buffer.
-		n := len(s.buf)
-		ok, err := s.more()
+	csv := s.spec.Format == "csv"
+	quoted, escaped := false, false
+	cut := func(n, end int) ([]byte, bool, error) {
+		line := s.buf[:n]
+		s.buf = s.buf[end:]
+		return line, true, nil
+	}
+	escape := s.spec.Escape
+	if escape == s.spec.Quote {
+		escape = 0 // a doubled quote ends a field and begins it again
+	}
+	for i := 0; ; i++ {
+		ok, err := s.need(i + 1)
 		if err != nil {
 			return nil, false, err
 		}
 		if !ok {
-			if quoted {
-				return nil, false, sqlerr.New(sqlerr.BadCopyFormat, "unterminated CSV quoted field")
-			}
-			if n == 0 {
+			if len(s.buf) == 0 {
 				return nil, false, nil
 			}
-			line := s.buf
-			s.buf = nil
-			return bytes.TrimSuffix(line, []byte{'\r'}), true, nil
+			return cut(len(s.buf), len(s.buf))
 		}
-		from, quoted = 0, false
+		c := s.buf[i]
+		if csv {
+			if quoted && c == escape && escape != 0 {
+				escaped = !escaped
+			}
+			if c == s.spec.Quote && !escaped {
+				quoted = !quoted
+			}
+			if c != escape {
+				escaped = false
+			}
+			if quoted && (c == '\n' && s.ends == lineFeed || c == '\r' && s.ends != lineFeed) {
+				s.line++
+			}
+		}
+		switch {
+		case c == '\r' && !quoted:
+			if s.ends == lineFeed {
+				return nil, false, s.strayNewline("carriage return", "\\r")
+			}
+			if s.ends != carriageReturn {
+				ok, err := s.need(i + 2)
+				if err != nil {
+					return nil, false, err
+				}
+				if ok && s.buf[i+1] == '\n' {
+					s.ends = both
+					return cut(i, i+2)
+				}
+				if s.ends == both {
+					return nil, false, s.strayNewline("carriage return", "\\r")
+				}
+				s.ends = carriageReturn
+			}
+			return cut(i, i+1)
+		case c == '\n' && !quoted:
+			if s.ends != anyNewline && s.ends != lineFeed {
+				return nil, false, s.strayNewline("newline", "\\n")
+			}
+			s.ends = lineFeed
+			return cut(i, i+1)
+		case c == '\\' && (!csv || i == 0):
+			ok, err := s.need(i + 2)
+			if err != nil {
+				return nil, false, err
+			}
+			if ok && s.buf[i+1] == '.' {
+				end, err := s.endMarker(i+2, csv)
+				if err != nil {
+					s.line++
+					return nil, false, err
+				}
+				if end > 0 {
+					s.end = true
+					if i == 0 {
+						s.buf = s.buf[end:]
+						return nil, false, nil
+					}
+					return cut(i, end)
+				}
+			} else if !csv {
+				i++
+			}
+		}
 	}
+}
+
+// strayNewline refuses data whose lines end in several ways.
+func (s *copySource) strayNewline(name, spelled string) error {
+	s.line++
+	if s.spec.Format == "csv" {
+		return sqlerr.New(sqlerr.BadCopyFormat, "unquoted %s found in data", name).WithHint("Use quoted CSV field to represent %s.", name)
+	}
+	return sqlerr.New(sqlerr.BadCopyFormat, "literal %s found in data", name).WithHint("Use \"%s\" to represent %s.", spelled, name)
+}
+
+// endMarker checks that the line of \. ends, at i, as the lines before it did; it gives where it is
+// over, 0 where it is no marker.
+func (s *copySource) endMarker(i int, csv bool) (int, error) {
+	next := func() byte {
+		if ok, err := s.need(i + 1); !ok || err != nil {
+			return 0
+		}
+		i++
+		return s.buf[i-1]
+	}
+	var corrupt error // in CSV it is data
+	if !csv {
+		corrupt = sqlerr.New(sqlerr.BadCopyFormat, "end-of-copy marker corrupt")
+	}
+	other := sqlerr.New(sqlerr.BadCopyFormat, "end-of-copy marker does not match previous newline style")
+	if s.ends == both {
+		switch next() {
+		case '\r':
+		case '\n':
+			return 0, other
+		default:
+			return 0, corrupt
+		}
+	}
+	c := next()
+	switch {
+	case c != '\r' && c != '\n':
+		return 0, corrupt
+	case (s.ends == lineFeed || s.ends == both) && c != '\n' || s.ends == carriageReturn && c != '\r':
+		return 0, other
+	}
+	return i, nil
 }
 
 func (s *copySource) split(line []byte) ([]copyField, error) {
@@ -288,6 +397,9 @@ func (s *copySource) splitText(line []byte) ([]copyField, error) {
 			var n int
 			val, n = appendEscape(val, line[i:])
 			i += n - 1
+		case b == '\\': // with nothing behind it is nothing
+			finish(i)
+			return out, nil
 		default:
 			val = append(val, b)
 		}
