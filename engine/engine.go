@@ -226,11 +226,15 @@ func (e *Engine) session(pid int32) *Session {
 	return e.sessions[pid]
 }
 
-// CancelBackend cancels what the session with the pid runs, if the secret fits.
-func (e *Engine) CancelBackend(pid int32, secret uint32) {
-	if s := e.session(pid); s != nil && s.secret == secret {
-		s.Cancel()
+// CancelBackend cancels what the session with the pid runs; false: there is none, or the secret
+// does not fit.
+func (e *Engine) CancelBackend(pid int32, secret uint32) bool {
+	s := e.session(pid)
+	if s == nil || s.secret != secret {
+		return false
 	}
+	s.Cancel()
+	return true
 }
 
 // Kill ends the session with the pid, or only what it runs; false: there is none.

@@ -41,7 +41,7 @@ func castFromText(from, to types.Type) CastFunc {
 				return err
 			})
 		}
-		return PutDatums(out, sel, rows, func(i int) (types.Datum, error) { return types.Parse(text(i), to, o) })
+		return PutDatums(out, sel, rows, live(c, func(i int) (types.Datum, error) { return types.Parse(text(i), to, o) }))
 	}
 }
 
@@ -54,6 +54,11 @@ func castToString(from, to types.Type, ctx plan.CastContext) CastFunc {
 		write := textWriter(c, from, to, in)
 		OutStr(out, rows)
 		return EachRow(sel, rows, func(i int) error {
+			if i&15 == 0 {
+				if err := c.Alive(); err != nil {
+					return err
+				}
+			}
 			at := len(out.Data)
 			out.Data = write(out.Data, i)
 			switch {

@@ -14,8 +14,8 @@ import (
 func init() {
 	jj := sig(types.JSONB, types.JSONB)
 	Register(
-		op("@>", jj, tBool, Try2(func(a, b string) (bool, error) { return jsonbContains(a, b) })),
-		op("<@", jj, tBool, Try2(func(a, b string) (bool, error) { return jsonbContains(b, a) })),
+		op("@>", jj, tBool, Ask2(jsonbContains)),
+		op("<@", jj, tBool, Ask2(func(c *Ctx, a, b string) (bool, error) { return jsonbContains(c, b, a) })),
 		op("?", sig(types.JSONB, types.Text), tBool, Fn2(jsonbExists)).total(),
 		op("?|", []types.Type{tJSONB, tTextArray}, tBool, Row(jsonbExistsSome(false))).total(),
 		op("?&", []types.Type{tJSONB, tTextArray}, tBool, Row(jsonbExistsSome(true))).total(),
@@ -59,7 +59,7 @@ func init() {
 	)
 }
 
-func jsonbContains(a, b string) (bool, error) {
+func jsonbContains(ctx *Ctx, a, b string) (bool, error) {
 	x, err := types.ParseJSON(a)
 	if err != nil {
 		return false, err
@@ -77,10 +77,10 @@ func jsonbContains(a, b string) (bool, error) {
 		}
 		return false, nil
 	}
-	return containsJSON(&x, &y), nil
+	return containsJSON(ctx, &x, &y), nil
 }
 
-func containsJSON(x, y *types.JSONValue) bool {
+func containsJSON(c *Ctx, x, y *types.JSONValue) bool {
 	if x.Kind != y.Kind {
 		return false
 	}
@@ -88,7 +88,7 @@ func containsJSON(x, y *types.JSONValue) bool {
 	case types.JSONObject:
 		for i := range y.Keys {
 			m, ok := x.Get(y.Keys[i])
-			if !ok || !containsJSON(m, &y.Items[i]) {
+			if !ok || !containsJSON(c, m, &y.Items[i]) {
 				return false
 			}
 		}
@@ -96,8 +96,9 @@ func containsJSON(x, y *types.JSONValue) bool {
 	case types.JSONArray:
 		for i := range y.Items {
 			found := false
+			c.MustLive()
 			for k := range x.Items {
-				if containsJSON(&x.Items[k], &y.Items[i]) {
+				if containsJSON(c, &x.Items[k], &y.Items[i]) {
 					found = true
 					break
 				}

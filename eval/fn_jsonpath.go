@@ -26,16 +26,16 @@ func init() {
 
 // runPath evaluates a path: document, path, variables, silent. failed: an error of the data was
 // suppressed. A fifth argument marks the operators.
-func runPath(a []types.Datum) (seq items, failed bool, err error) {
+func runPath(c *Ctx, a []types.Datum) (seq items, failed bool, err error) {
 	e, err := compileJSONPath(a[1].Str())
 	if err != nil {
 		return nil, false, err
 	}
-	doc, err := types.ParseJSON(a[0].Str())
+	doc, err := types.ParseJSON(a[0].Str(), c.MustLive)
 	if err != nil {
 		return nil, false, err
 	}
-	r := pathRun{lax: e.lax, doc: &doc, noVars: len(a) > 4}
+	r := pathRun{c: c, lax: e.lax, doc: &doc, noVars: len(a) > 4}
 	if !a[2].IsNull() {
 		vars, err := types.ParseJSON(a[2].Str())
 		if err != nil {
@@ -54,16 +54,16 @@ func runPath(a []types.Datum) (seq items, failed bool, err error) {
 	return seq, false, err
 }
 
-func pathExists(_ *Ctx, a []types.Datum) (types.Datum, error) {
-	seq, failed, err := runPath(a)
+func pathExists(c *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, failed, err := runPath(c, a)
 	if err != nil || failed {
 		return types.Null, err
 	}
 	return types.NewBool(len(seq) > 0), nil
 }
 
-func pathMatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
-	seq, failed, err := runPath(a)
+func pathMatch(c *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, failed, err := runPath(c, a)
 	if err != nil || failed {
 		return types.Null, err
 	}
@@ -81,8 +81,8 @@ func pathMatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	return types.Null, pathError("22038", "single boolean result is expected")
 }
 
-func pathQuery(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
-	seq, _, err := runPath(a)
+func pathQuery(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+	seq, _, err := runPath(c, a)
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func pathQuery(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
 	return nil
 }
 
-func pathQueryArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
-	seq, _, err := runPath(a)
+func pathQueryArray(c *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, _, err := runPath(c, a)
 	out := types.JSONValue{Kind: types.JSONArray}
 	for _, v := range seq {
 		out.Items = append(out.Items, *v)
@@ -103,8 +103,8 @@ func pathQueryArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	return types.NewStr(string(out.AppendText(nil))), err
 }
 
-func pathQueryFirst(_ *Ctx, a []types.Datum) (types.Datum, error) {
-	seq, _, err := runPath(a)
+func pathQueryFirst(c *Ctx, a []types.Datum) (types.Datum, error) {
+	seq, _, err := runPath(c, a)
 	if err != nil || len(seq) == 0 {
 		return types.Null, err
 	}

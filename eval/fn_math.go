@@ -46,9 +46,9 @@ func init() {
 		imm("sqrt", sig(num), tNumeric, Try1(types.Decimal.Sqrt)),
 		imm("cbrt", sig(f8), tFloat8, Fn1(libmCbrt)).total(),
 		imm("exp", sig(f8), tFloat8, Try1(exp)),
-		imm("exp", sig(num), tNumeric, Try1(types.Decimal.Exp)),
+		imm("exp", sig(num), tNumeric, Ask1(func(c *Ctx, d types.Decimal) (types.Decimal, error) { return d.ExpUntil(c.MustLive) })),
 		imm("ln", sig(f8), tFloat8, Try1(func(f float64) (float64, error) { return logarithm(f, libmLog) })),
-		imm("ln", sig(num), tNumeric, Try1(types.Decimal.Ln)),
+		imm("ln", sig(num), tNumeric, Ask1(func(c *Ctx, d types.Decimal) (types.Decimal, error) { return d.LnUntil(c.MustLive) })),
 		imm("div", sig(num, num), tNumeric, Try2(types.Decimal.Quo)),
 		imm("scale", sig(num), tInt4, intOrNull(func(d types.Decimal) (int64, bool) { return int64(d.Scale()), d.IsFinite() })).total(),
 		imm("min_scale", sig(num), tInt4, intOrNull(func(d types.Decimal) (int64, bool) { return int64(d.TrimScale().Scale()), d.IsFinite() })).total(),
@@ -78,18 +78,20 @@ func init() {
 	for _, name := range []string{"power", "pow"} {
 		Register(
 			imm(name, sig(f8, f8), tFloat8, Try2(floatPower)),
-			imm(name, sig(num, num), tNumeric, Try2(types.Decimal.Pow)),
+			imm(name, sig(num, num), tNumeric, Ask2(func(c *Ctx, d, e types.Decimal) (types.Decimal, error) { return d.PowUntil(e, c.MustLive) })),
 		)
 	}
 	log10 := func(f float64) (float64, error) { return logarithm(f, libmLog10) }
-	numLog10 := func(d types.Decimal) (types.Decimal, error) { return d.Log(types.DecimalFromInt64(10)) }
+	numLog10 := func(c *Ctx, d types.Decimal) (types.Decimal, error) {
+		return d.LogUntil(types.DecimalFromInt64(10), c.MustLive)
+	}
 	for _, name := range []string{"log", "log10"} {
 		Register(
 			imm(name, sig(f8), tFloat8, Try1(log10)),
-			imm(name, sig(num), tNumeric, Try1(numLog10)),
+			imm(name, sig(num), tNumeric, Ask1(numLog10)),
 		)
 	}
-	Register(imm("log", sig(num, num), tNumeric, Try2(func(base, d types.Decimal) (types.Decimal, error) { return d.Log(base) })))
+	Register(imm("log", sig(num, num), tNumeric, Ask2(func(c *Ctx, base, d types.Decimal) (types.Decimal, error) { return d.LogUntil(base, c.MustLive) })))
 	trigonometry()
 }
 

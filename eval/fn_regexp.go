@@ -146,21 +146,21 @@ func forcePreference(re *syntax.Regexp) bool {
 // find gives the first match at or behind byte from, with what stands before it as context for
 // ^ and word boundaries. Go's engine has no such call: it searches from the character before
 // and passes over matches that begin there.
-func (p *pattern) find(s string, from int) []int {
+func (p *pattern) find(c *Ctx, s string, from int) []int {
 	if from == 0 {
-		return p.re.FindStringSubmatchIndex(s)
+		return findIn(c, p.re, s)
 	}
 	for from <= len(s) {
 		_, w := utf8.DecodeLastRuneInString(s[:from])
 		prev := from - w
-		m := p.re.FindStringSubmatchIndex(s[prev:])
+		m := findIn(c, p.re, s[prev:])
 		if m == nil {
 			return nil
 		}
 		if m[0]+prev >= from {
 			return shift(m, prev)
 		}
-		if m = p.at.FindStringSubmatchIndex(s[prev:]); m != nil {
+		if m = findIn(c, p.at, s[prev:]); m != nil {
 			m = shift(m, prev)
 			m[0] = from
 			return m
@@ -184,9 +184,12 @@ func shift(m []int, by int) []int {
 }
 
 // each calls f for the matches from byte from on, until it says stop.
-func (p *pattern) each(s string, from int, f func(m []int) bool) {
-	for from <= len(s) {
-		m := p.find(s, from)
+func (p *pattern) each(c *Ctx, s string, from int, f func(m []int) bool) {
+	for n := 0; from <= len(s); n++ {
+		if n&255 == 255 {
+			c.MustLive()
+		}
+		m := p.find(c, s, from)
 		if m == nil || !f(m) {
 			return
 		}
@@ -231,7 +234,7 @@ func groups(s string, m []int) types.Datum {
 	return types.NewList(list)
 }
 
-func regexpMatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpMatch(c *Ctx, a []types.Datum) (types.Datum, error) {
 	if err := noGlobal("regexp_match", a[2].Str()); err != nil {
 		return types.Null, err
 	}
@@ -240,27 +243,27 @@ func regexpMatch(_ *Ctx, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	s := a[0].Str()
-	if m := p.find(s, 0); m != nil {
+	if m := p.find(c, s, 0); m != nil {
 		return groups(s, m), nil
 	}
 	return types.Null, nil
 }
 
-func regexpMatches(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+func regexpMatches(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
 	flags, global := splitFlags(a[2].Str())
 	p, err := compilePattern(a[1].Str(), flags)
 	if err != nil {
 		return err
 	}
 	s := a[0].Str()
-	p.each(s, 0, func(m []int) bool {
+	p.each(c, s, 0, func(m []int) bool {
 		err = yield(groups(s, m))
 		return err == nil && global
 	})
 	return err
 }
 
-func regexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpReplace(c *Ctx, a []types.Datum) (types.Datum, error) {
 	flags := a[3].Str()
 	if flags != "" && flags[0] >= '0' && flags[0] <= '9' {
 		return types.Null, sqlerr.New(sqlerr.InvalidParameterValue, "invalid regular expression option: \"%c\"", flags[0]).
@@ -271,7 +274,7 @@ func regexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	if global {
 		n = 0
 	}
-	return replaceMatches(a[0].Str(), a[1].Str(), a[2].Str(), flags, 0, n)
+	return replaceMatches(c, a[0].Str(), a[1].Str(), a[2].Str(), flags, 0, n)
 }
 
 // charStart turns a start parameter, counted in characters from 1, into a byte offset.
@@ -290,7 +293,7 @@ func errParameter(name string, v int64) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": %d", name, v)
 }
 
-func regexpReplaceNth(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpReplaceNth(c *Ctx, a []types.Datum) (types.Datum, error) {
 	s := a[0].Str()
 	from, inside, err := charStart(s, a[3])
 	if err != nil {
@@ -310,18 +313,18 @@ func regexpReplaceNth(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	if !inside {
 		return types.NewStr(s), nil
 	}
-	return replaceMatches(s, a[1].Str(), a[2].Str(), flags, from, n)
+	return replaceMatches(c, s, a[1].Str(), a[2].Str(), flags, from, n)
 }
 
 // replaceMatches replaces the n-th match, or all when n is 0.
-func replaceMatches(s, pat, by, flags string, from, n int) (types.Datum, error) {
+func replaceMatches(c *Ctx, s, pat, by, flags string, from, n int) (types.Datum, error) {
 	p, err := compilePattern(pat, flags)
 	if err != nil {
 		return types.Null, err
 	}
 	var b room.Builder
 	done, count := 0, 0
-	p.each(s, from, func(m []int) bool {
+	p.each(c, s, from, func(m []int) bool {
 		count++
 		if n > 0 && count < n {
 			return true
@@ -368,7 +371,7 @@ func expand(b *room.Builder, by, s string, m []int) {
 
 // splitAt cuts s at the matches; those of no length at its ends or right behind another do
 // not count.
-func splitAt(fn, s, pat, flags string, yield func(part string) error) error {
+func splitAt(c *Ctx, fn, s, pat, flags string, yield func(part string) error) error {
 	if err := noGlobal(fn, flags); err != nil {
 		return err
 	}
@@ -377,7 +380,7 @@ func splitAt(fn, s, pat, flags string, yield func(part string) error) error {
 		return err
 	}
 	done, last := 0, 0
-	p.each(s, 0, func(m []int) bool {
+	p.each(c, s, 0, func(m []int) bool {
 		if m[0] < len(s) && m[1] > last {
 			err = yield(s[done:m[0]])
 			done = m[1]
@@ -391,22 +394,22 @@ func splitAt(fn, s, pat, flags string, yield func(part string) error) error {
 	return yield(s[done:])
 }
 
-func regexpSplitToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpSplitToArray(c *Ctx, a []types.Datum) (types.Datum, error) {
 	var list []types.Datum
-	err := splitAt("regexp_split_to_array", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
+	err := splitAt(c, "regexp_split_to_array", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
 		list = room.Append(list, types.NewStr(part))
 		return checkList(len(list))
 	})
 	return types.NewList(list), err
 }
 
-func regexpSplitToTable(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
-	return splitAt("regexp_split_to_table", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
+func regexpSplitToTable(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+	return splitAt(c, "regexp_split_to_table", a[0].Str(), a[1].Str(), a[2].Str(), func(part string) error {
 		return yield(types.NewStr(part))
 	})
 }
 
-func regexpLike(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpLike(c *Ctx, a []types.Datum) (types.Datum, error) {
 	if err := noGlobal("regexp_like", a[2].Str()); err != nil {
 		return types.Null, err
 	}
@@ -414,10 +417,10 @@ func regexpLike(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	return types.NewBool(re.MatchString(a[0].Str())), nil
+	return types.NewBool(matchIn(c, re, a[0].Str())), nil
 }
 
-func regexpCountOf(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpCountOf(c *Ctx, a []types.Datum) (types.Datum, error) {
 	s := a[0].Str()
 	from, inside, err := charStart(s, a[2])
 	if err == nil {
@@ -431,12 +434,12 @@ func regexpCountOf(_ *Ctx, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(0), err
 	}
 	n := int64(0)
-	p.each(s, from, func([]int) bool { n++; return true })
+	p.each(c, s, from, func([]int) bool { n++; return true })
 	return types.NewInt(n), nil
 }
 
 // nth finds the n-th match from a start parameter on.
-func nth(fn, s, pat string, start, n types.Datum, flags string) ([]int, error) {
+func nth(c *Ctx, fn, s, pat string, start, n types.Datum, flags string) ([]int, error) {
 	from, inside, err := charStart(s, start)
 	if err != nil {
 		return nil, err
@@ -455,7 +458,7 @@ func nth(fn, s, pat string, start, n types.Datum, flags string) ([]int, error) {
 		return nil, err
 	}
 	var found []int
-	p.each(s, from, func(m []int) bool {
+	p.each(c, s, from, func(m []int) bool {
 		if want--; want == 0 {
 			found = m
 		}
@@ -479,12 +482,12 @@ func part(m []int, sub types.Datum) ([]int, error) {
 	return m[2*k : 2*k+2], nil
 }
 
-func regexpInstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpInstr(c *Ctx, a []types.Datum) (types.Datum, error) {
 	if e := a[4].Int(); e != 0 && e != 1 {
 		return types.Null, errParameter("endoption", e)
 	}
 	s := a[0].Str()
-	m, err := nth("regexp_instr", s, a[1].Str(), a[2], a[3], a[5].Str())
+	m, err := nth(c, "regexp_instr", s, a[1].Str(), a[2], a[3], a[5].Str())
 	if err == nil {
 		m, err = part(m, a[6])
 	}
@@ -494,9 +497,9 @@ func regexpInstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(int64(utf8.RuneCountInString(s[:m[a[4].Int()]])) + 1), nil
 }
 
-func regexpSubstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func regexpSubstr(c *Ctx, a []types.Datum) (types.Datum, error) {
 	s := a[0].Str()
-	m, err := nth("regexp_substr", s, a[1].Str(), a[2], a[3], a[4].Str())
+	m, err := nth(c, "regexp_substr", s, a[1].Str(), a[2], a[3], a[4].Str())
 	if err == nil {
 		m, err = part(m, a[5])
 	}
@@ -507,13 +510,13 @@ func regexpSubstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
 }
 
 // substringRegexp is SUBSTRING(s FROM pattern): the first parenthesised part, or the match.
-func substringRegexp(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func substringRegexp(c *Ctx, a []types.Datum) (types.Datum, error) {
 	s := a[0].Str()
 	p, err := compilePattern(a[1].Str(), "")
 	if err != nil {
 		return types.Null, err
 	}
-	m := p.find(s, 0)
+	m := p.find(c, s, 0)
 	if m == nil {
 		return types.Null, nil
 	}

@@ -35,7 +35,7 @@ func sessionText(c *Ctx) *types.TextOptions {
 		return nil
 	}
 	o := &types.TextOptions{Zone: c.Zone, DateStyle: c.DateStyle, IntervalStyle: c.IntervalStyle,
-		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now}
+		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now, Stop: c.MustLive}
 	if s := c.Session; s != nil {
 		o.ObjectName = func(k types.Kind, oid uint32) (string, bool) { return s.ObjectName(RegCatalog(k), oid) }
 		o.ObjectOID = func(k types.Kind, name string) (uint32, bool) { return s.ObjectOID(RegCatalog(k), name) }

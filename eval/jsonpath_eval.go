@@ -11,12 +11,21 @@ import (
 
 // pathRun evaluates one path over one document.
 type pathRun struct {
+	c     *Ctx
+	steps int
 	lax  bool
 	doc  *types.JSONValue
 	vars *types.JSONValue
 	// noVars: the operators take no variables, and every variable is null.
 	noVars bool
 	last   []int // lengths of the arrays whose subscripts are being evaluated
+}
+
+// live ends a path that nobody waits for.
+func (r *pathRun) live() {
+	if r.steps++; r.steps&255 == 0 {
+		r.c.MustLive()
+	}
 }
 
 // items is a sequence of values.
@@ -47,6 +56,7 @@ func jsonNumber(d types.Decimal) *types.JSONValue {
 
 // eval gives the sequence that n stands for; cur is @.
 func (r *pathRun) eval(n *pathNode, cur *types.JSONValue) (items, error) {
+	r.live()
 	if isPredicate(n.op) {
 		switch t, err := r.test(n, cur); {
 		case err != nil:
@@ -418,7 +428,7 @@ func (r *pathRun) test(n *pathNode, cur *types.JSONValue) (byte, error) {
 			if a.Kind != types.JSONString {
 				return 'u'
 			}
-			return truth(re.MatchString(a.Text))
+			return truth(matchIn(r.c, re, a.Text))
 		})
 	}
 	// Any other expression as a predicate is one only when it gives a boolean.
@@ -459,9 +469,13 @@ func (r *pathRun) pairs(n *pathNode, cur *types.JSONValue, test func(a, b *types
 			side[i] = append(side[i], r.unwrap(v)...)
 		}
 	}
+	if len(side[0])+len(side[1]) > 1000 {
+		r.c.MustLive()
+	}
 	found, bad := false, false
 	for _, a := range side[0] {
 		for _, b := range side[1] {
+			r.live()
 			switch test(a, b) {
 			case 'u':
 				if !r.lax {

@@ -51,25 +51,37 @@ func Ask0[R any](f func(*Ctx) (R, error)) Kernel {
 func Ask1[A, R any](f func(*Ctx, A) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a := reader[A](args[0])
-		return put(out, sel, n, func(i int) (R, error) { return f(c, a(i)) })
+		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i)) }))
 	}
 }
 func Ask2[A, B, R any](f func(*Ctx, A, B) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b := reader[A](args[0]), reader[B](args[1])
-		return put(out, sel, n, func(i int) (R, error) { return f(c, a(i), b(i)) })
+		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i), b(i)) }))
 	}
 }
 func Ask3[A, B, D, R any](f func(*Ctx, A, B, D) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b, d := reader[A](args[0]), reader[B](args[1]), reader[D](args[2])
-		return put(out, sel, n, func(i int) (R, error) { return f(c, a(i), b(i), d(i)) })
+		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i), b(i), d(i)) }))
 	}
 }
 func Ask4[A, B, D, E, R any](f func(*Ctx, A, B, D, E) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b, d, e := reader[A](args[0]), reader[B](args[1]), reader[D](args[2]), reader[E](args[3])
-		return put(out, sel, n, func(i int) (R, error) { return f(c, a(i), b(i), d(i), e(i)) })
+		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i), b(i), d(i), e(i)) }))
+	}
+}
+
+// live is f that looks now and then whether anybody waits for its values: each may take long.
+func live[R any](c *Ctx, f func(i int) (R, error)) func(i int) (R, error) {
+	return func(i int) (r R, err error) {
+		if i&15 == 0 {
+			if err := c.Alive(); err != nil {
+				return r, err
+			}
+		}
+		return f(i)
 	}
 }
 

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"context"
-
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -200,8 +198,10 @@ func rowKernel(f Row) Kernel {
 			}
 		}
 		return PutDatums(out, sel, n, func(i int) (types.Datum, error) {
-			if i&15 == 0 && c.Context != nil && c.Context.Err() != nil {
-				return types.Null, context.Cause(c.Context) // a row may take long
+			if i&15 == 0 { // a row may take long
+				if err := c.Alive(); err != nil {
+					return types.Null, err
+				}
 			}
 			for j, a := range args {
 				if a.Enc != vec.Const {

@@ -4,6 +4,7 @@ import (
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/vec"
 	"regexp"
+	"unsafe"
 )
 
 // regex gives a regular expression operator the kernel that keeps its compiled pattern.
@@ -21,7 +22,7 @@ func regexOnce(flags string, negate bool) Kernel {
 func regexKernel(flags string, negate bool) Kernel {
 	var re *regexp.Regexp
 	var pattern string
-	return func(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		o := OutBools(out, n)
 		s, p := args[0], args[1]
 		return EachRow(sel, n, func(i int) error {
@@ -33,7 +34,12 @@ func regexKernel(flags string, negate bool) Kernel {
 					return err
 				}
 			}
-			o[i] = re.Match(s.Bytes(i)) != negate
+			b := s.Bytes(i)
+			if len(b) < longText {
+				o[i] = re.Match(b) != negate
+			} else {
+				o[i] = matchIn(c, re, unsafe.String(unsafe.SliceData(b), len(b))) != negate
+			}
 			return nil
 		})
 	}

@@ -25,9 +25,9 @@ func init() {
 	Register(
 		imm("mysql:like_ci", sig(text, text, text), tBool, like(true)),
 		imm("mysql:like_bin", sig(text, text, text), tBool, like(false)),
-		imm("mysql:regexp_like", sig(text, text, text), tBool, Try3(func(s, p, f string) (bool, error) {
+		imm("mysql:regexp_like", sig(text, text, text), tBool, Ask3(func(c *Ctx, s, p, f string) (bool, error) {
 			re, err := mysqlRegexp(p, f)
-			return err == nil && re.MatchString(s), err
+			return err == nil && matchIn(c, re, s), err
 		})),
 		imm("mysql:regexp_replace", sig(text, text, text, i8, i8, text), tText, Row(mysqlRegexpReplace)),
 		imm("mysql:regexp_substr", sig(text, text, i8, i8, text), tText, Row(mysqlRegexpSubstr)),
@@ -166,33 +166,35 @@ func mysqlRegexp(p, flags string) (*regexp.Regexp, error) {
 }
 
 // nthMatch finds occurrence n of re in s from character from on.
-func nthMatch(re *regexp.Regexp, s string, from, n int64) ([]int, error) {
+func nthMatch(ctx *Ctx, re *regexp.Regexp, s string, from, n int64) ([]int, error) {
 	c := int64(utf8.RuneCountInString(s))
 	if from < 1 || from > c+1 {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "Index out of bounds in regular expression search.")
 	}
 	at := charOffset(s, from-1)
-	all := re.FindAllStringIndex(s[at:], int(min(max(n, 1), 1<<30)))
-	if int64(len(all)) < max(n, 1) {
-		return nil, nil
-	}
-	m := all[max(n, 1)-1]
-	return []int{m[0] + at, m[1] + at}, nil
+	var found []int
+	eachIn(ctx, re, s[at:], func(m []int) bool {
+		if n--; n <= 0 {
+			found = []int{m[0] + at, m[1] + at}
+		}
+		return n > 0
+	})
+	return found, nil
 }
 
-func mysqlRegexpSubstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func mysqlRegexpSubstr(ctx *Ctx, a []types.Datum) (types.Datum, error) {
 	re, err := mysqlRegexp(a[1].Str(), a[4].Str())
 	if err != nil {
 		return types.Null, err
 	}
-	m, err := nthMatch(re, a[0].Str(), a[2].Int(), a[3].Int())
+	m, err := nthMatch(ctx, re, a[0].Str(), a[2].Int(), a[3].Int())
 	if err != nil || m == nil {
 		return types.Null, err
 	}
 	return types.NewStr(a[0].Str()[m[0]:m[1]]), nil
 }
 
-func mysqlRegexpInstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func mysqlRegexpInstr(ctx *Ctx, a []types.Datum) (types.Datum, error) {
 	re, err := mysqlRegexp(a[1].Str(), a[5].Str())
 	if err != nil {
 		return types.Null, err
@@ -201,7 +203,7 @@ func mysqlRegexpInstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	if s == "" {
 		return types.NewInt(0), nil
 	}
-	m, err := nthMatch(re, s, a[2].Int(), a[3].Int())
+	m, err := nthMatch(ctx, re, s, a[2].Int(), a[3].Int())
 	if err != nil || m == nil {
 		return types.NewInt(0), err
 	}
@@ -212,7 +214,7 @@ func mysqlRegexpInstr(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(int64(utf8.RuneCountInString(s[:at])) + 1), nil
 }
 
-func mysqlRegexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func mysqlRegexpReplace(ctx *Ctx, a []types.Datum) (types.Datum, error) {
 	re, err := mysqlRegexp(a[1].Str(), a[5].Str())
 	if err != nil {
 		return types.Null, err
@@ -226,16 +228,18 @@ func mysqlRegexpReplace(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	var b room.Builder
 	b.WriteString(s[:at])
 	rest, last := s[at:], 0
-	for i, m := range re.FindAllStringSubmatchIndex(rest, -1) {
-		if n > 0 && int64(i+1) != n {
-			continue
+	i := int64(0)
+	eachIn(ctx, re, rest, func(m []int) bool {
+		if i++; n > 0 && i != n {
+			return i < n
 		}
 		b.WriteString(rest[last:m[0]])
 		expandICU(&b, by, rest, m)
 		last = m[1]
-		if b.Len() > maxString() {
-			return types.Null, errTooLong()
-		}
+		return b.Len() <= maxString()
+	})
+	if b.Len() > maxString() {
+		return types.Null, errTooLong()
 	}
 	b.WriteString(rest[last:])
 	return types.NewStr(b.String()), nil

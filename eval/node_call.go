@@ -251,12 +251,12 @@ func callOnce(c *Ctx, d *Func, ts []types.Type, vals []types.Datum, ret types.Ty
 func rowKernelTyped(f func(c *Ctx, row []types.Datum, ret types.Type) (types.Datum, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		row := make([]types.Datum, len(args))
-		return PutDatums(out, sel, n, func(i int) (types.Datum, error) {
+		return PutDatums(out, sel, n, live(c, func(i int) (types.Datum, error) {
 			for j, a := range args {
 				row[j] = a.Datum(i)
 			}
 			return f(c, row, out.Type)
-		})
+		}))
 	}
 }
 

@@ -62,7 +62,7 @@ func init() {
 		op("/", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericDiv)),
 		op("%", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericMod)),
 		imm("mod", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericMod)),
-		op("^", sig(types.Numeric, types.Numeric), tNumeric, Try2(types.Decimal.Pow)),
+		op("^", sig(types.Numeric, types.Numeric), tNumeric, Ask2(func(c *Ctx, d, e types.Decimal) (types.Decimal, error) { return d.PowUntil(e, c.MustLive) })),
 		op("-", sig(types.Numeric), tNumeric, numericSign(false)).returns(sameNumeric).total(),
 		op("+", sig(types.Numeric), tNumeric, Fn1(func(d types.Datum) types.Datum { return d })).returns(sameNumeric).total(),
 		op("@", sig(types.Numeric), tNumeric, numericSign(true)).returns(sameNumeric).total(),

@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"slices"
+
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -8,25 +11,25 @@ import (
 func init() {
 	arrays := []types.Type{tAnyArray, tAnyArray}
 	Register(
-		op("@>", arrays, tBool, arrayTest(func(a, b []types.Datum, at, bt types.Type) bool { return contains(a, b, at, bt) })).total(),
-		op("<@", arrays, tBool, arrayTest(func(a, b []types.Datum, at, bt types.Type) bool { return contains(b, a, bt, at) })).total(),
+		op("@>", arrays, tBool, arrayTest(contains)).total(),
+		op("<@", arrays, tBool, arrayTest(func(c *Ctx, a, b []types.Datum, at, bt types.Type) bool { return contains(c, b, a, bt, at) })).total(),
 		op("&&", arrays, tBool, arrayTest(overlap)).total(),
 		op("||", arrays, tAnyArray, Row(arrayConcat)).nonStrict(),
 		op("||", []types.Type{tAnyArray, tAnyElement}, tAnyArray, Row(arrayAppend)).nonStrict(),
 		op("||", []types.Type{tAnyElement, tAnyArray}, tAnyArray, Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
-			return types.NewList(append([]types.Datum{a[0]}, a[1].List()...)), nil
+			return types.NewList(append(append(room.Grow([]types.Datum(nil), 1+len(a[1].List())), a[0]), a[1].List()...)), nil
 		})).nonStrict(),
 	)
 }
 
-func arrayTest(f func(a, b []types.Datum, at, bt types.Type) bool) Kernel {
-	return func(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
+func arrayTest(f func(c *Ctx, a, b []types.Datum, at, bt types.Type) bool) Kernel {
+	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		o := OutBools(out, n)
 		at, bt := args[0].Type, args[1].Type
 		eachRow(sel, n, func(i int) {
 			a, ae := leaves(args[0].Datum(i).List(), at)
 			b, be := leaves(args[1].Datum(i).List(), bt)
-			o[i] = f(a, b, ae, be)
+			o[i] = f(c, a, b, ae, be)
 		})
 		return nil
 	}
@@ -48,31 +51,60 @@ func leaves(l []types.Datum, t types.Type) ([]types.Datum, types.Type) {
 }
 
 // contains tells whether every element of b equals one of a; NULL equals nothing.
-func contains(a, b []types.Datum, at, bt types.Type) bool {
+func contains(c *Ctx, a, b []types.Datum, at, bt types.Type) bool {
+	member := amongst(c, a, len(b), at, bt)
 	for _, y := range b {
-		if y.IsNull() || !member(a, y, at, bt) {
+		if y.IsNull() || !member(y) {
 			return false
 		}
 	}
 	return true
 }
 
-func overlap(a, b []types.Datum, at, bt types.Type) bool {
+func overlap(c *Ctx, a, b []types.Datum, at, bt types.Type) bool {
+	member := amongst(c, a, len(b), at, bt)
 	for _, y := range b {
-		if !y.IsNull() && member(a, y, at, bt) {
+		if !y.IsNull() && member(y) {
 			return true
 		}
 	}
 	return false
 }
 
-func member(a []types.Datum, y types.Datum, at, bt types.Type) bool {
-	for _, x := range a {
-		if !x.IsNull() && compareTyped(x, at, y, bt) == 0 {
-			return true
+// amongst gives a test for what equals an element of a; it will be asked times times. Elements of
+// one type are put in order first where looking through all of them each time would take long.
+func amongst(c *Ctx, a []types.Datum, times int, at, bt types.Type) func(types.Datum) bool {
+	asked := 0
+	live := func() {
+		if asked++; asked&63 == 0 {
+			c.MustLive()
 		}
 	}
-	return false
+	if len(a) > 16 && times > 16 && at.Equal(bt) && at.Form() != types.FormStruct {
+		sorted := room.Grow([]types.Datum(nil), len(a))
+		for _, x := range a {
+			if !x.IsNull() {
+				sorted = append(sorted, x)
+			}
+		}
+		c.MustLive()
+		order := func(x, y types.Datum) int { return types.Compare(x, y, at) }
+		slices.SortFunc(sorted, order)
+		return func(y types.Datum) bool {
+			live()
+			_, found := slices.BinarySearchFunc(sorted, y, order)
+			return found
+		}
+	}
+	return func(y types.Datum) bool {
+		live()
+		for _, x := range a {
+			if !x.IsNull() && compareTyped(x, at, y, bt) == 0 {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // arrayConcat: a NULL array is as none; both NULL give NULL.
@@ -84,10 +116,10 @@ func arrayConcat(_ *Ctx, a []types.Datum) (types.Datum, error) {
 		return a[0], nil
 	}
 	l := a[0].List()
-	return types.NewList(append(l[:len(l):len(l)], a[1].List()...)), nil
+	return types.NewList(append(room.Grow(l[:len(l):len(l)], len(a[1].List())), a[1].List()...)), nil
 }
 
 func arrayAppend(_ *Ctx, a []types.Datum) (types.Datum, error) {
 	l := a[0].List()
-	return types.NewList(append(l[:len(l):len(l)], a[1])), nil
+	return types.NewList(room.Append(l[:len(l):len(l)], a[1])), nil
 }

@@ -37,6 +37,25 @@ type Ctx struct {
 	Warn func(code sqlerr.Code, format string, args ...any)
 }
 
+// Alive fails when nobody waits for the statement any more: it was cancelled, timed out, or its
+// client is gone. Loops whose length data decides call it now and then.
+func (c *Ctx) Alive() error {
+	if c == nil || c.Context == nil || c.Context.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.Context)
+}
+
+// MustLive is Alive that panics, with an error of the user's, where no error can be returned.
+func (c *Ctx) MustLive() {
+	if err := c.Alive(); err != nil {
+		if e, ok := sqlerr.As(err); ok {
+			panic(e)
+		}
+		panic(sqlerr.New(sqlerr.QueryCanceled, "computing: %v", err))
+	}
+}
+
 // Session is what system functions ask of the session that runs them (current_setting,
 // pg_table_is_visible, ::regclass). Implemented by the engine. Methods are cheap unless said.
 type Session interface {

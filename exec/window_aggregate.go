@@ -166,7 +166,7 @@ func (a *frameAggregate) running(ctx context.Context, f *windowFrames, goesOn, m
 	done := 0
 	var v *vec.Vector
 	for i := range f.Rows() {
-		if i%windowSpan == 0 {
+		if i%64 == 0 { // a result may be as long as all rows so far
 			if err := canceled(ctx); err != nil {
 				return err
 			}
@@ -215,6 +215,11 @@ func (a *frameAggregate) sliding(ctx context.Context, f *windowFrames) error {
 			return err
 		}
 		for i := from; i < to; i++ {
+			if f.end[i]-f.start[i] > windowSpan/64 {
+				if err := canceled(ctx); err != nil {
+					return err
+				}
+			}
 			for _, r := range f.Frame(i) {
 				if blocks != nil {
 					err = blocks.fold(s, r[0], r[1], uint32(i-from))

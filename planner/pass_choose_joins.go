@@ -10,7 +10,7 @@ import (
 func chooseJoins(env *Env, n plan.Node) (plan.Node, error) {
 	est := newEstimator(n)
 	env.cards = est
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		j, ok := n.(*plan.Join)
 		if !ok || j.Method != plan.AutoJoin {
 			return n, nil

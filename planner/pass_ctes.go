@@ -37,6 +37,7 @@ func inlineCTEs(env *Env, n plan.Node) (plan.Node, error) {
 				return
 			}
 			for _, c := range w.CTEs {
+				env.alive()
 				correlated := len(plan.Free(c.Plan)) > 0
 				if c.Step == nil && (refs[c] <= 1 && !plan.NodeVolatile(c.Plan) && !c.Materialized ||
 					refs[c] == 1 && !c.Materialized && !(inStep[c] && plan.NodeVolatile(c.Plan)) || correlated || c.NotMaterialized) {
@@ -69,6 +70,7 @@ func (env *Env) replaceCTEs(n plan.Node, inline map[*plan.CTE]bool) plan.Node {
 	}
 	used := map[*plan.CTE]bool{}
 	node = func(m plan.Node) plan.Node {
+		env.alive()
 		switch m := m.(type) {
 		case *plan.CTERef:
 			if !inline[m.CTE] || m.Work {

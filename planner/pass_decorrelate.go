@@ -16,7 +16,7 @@ import (
 // What none of them can do stays an Apply, which exec runs row by row.
 func decorrelate(env *Env, n plan.Node) (plan.Node, error) {
 	d := &decorrelator{env: env}
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		a, ok := n.(*plan.Apply)
 		if !ok {
 			return n, nil

@@ -16,7 +16,7 @@ import (
 // Values of one scale are integers in a vector; a vector of many scales holds a text for each.
 // The value is the same, and so is what is shown: where no row took a, the sum is 0, not 0.00.
 func fixedSums(env *Env, n plan.Node) (plan.Node, error) {
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		if a, ok := n.(*plan.Aggregate); ok {
 			return env.fixedSums(a), nil
 		}

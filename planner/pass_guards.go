@@ -15,7 +15,7 @@ import "github.com/lhsql/lhsql/plan"
 // The operators compute all arguments of a batch before they look at the filters. A volatile
 // filter is computed once, below.
 func placeGuards(env *Env, n plan.Node) (plan.Node, error) {
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		switch n := n.(type) {
 		case *plan.Filter:
 			return filter(n.Input, guarded(plan.Conjuncts(n.Pred))), nil

@@ -9,9 +9,9 @@ import "github.com/lhsql/lhsql/plan"
 //
 // The other way round 10/v would fail at a v = 0 that has no partner. It stays where the join's
 // own condition reads it, and on the side that an outer join fills with NULLs.
-func liftProjects(_ *Env, n plan.Node) (plan.Node, error) {
+func liftProjects(env *Env, n plan.Node) (plan.Node, error) {
 	lifted := false
-	n, err := mapUp(n, func(n plan.Node) (plan.Node, error) {
+	n, err := env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		j, ok := n.(*plan.Join)
 		if !ok {
 			return n, nil

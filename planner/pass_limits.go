@@ -8,7 +8,7 @@ const topNMax = 1 << 20
 // fuseTopN lets a sort below a limit keep the first rows only. The Limit stays: it applies the
 // offset, and counts.
 func fuseTopN(env *Env, n plan.Node) (plan.Node, error) {
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		l, ok := n.(*plan.Limit)
 		if !ok || l.WithTies {
 			return n, nil
@@ -59,7 +59,7 @@ func keepFirst(n plan.Node, want int64) (plan.Node, bool) {
 //
 // The limit above stays: UNION ALL makes up to 2n rows of two times n.
 func pushLimits(env *Env, n plan.Node) (plan.Node, error) {
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		l, ok := n.(*plan.Limit)
 		if !ok || l.WithTies {
 			return n, nil

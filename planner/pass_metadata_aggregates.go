@@ -21,7 +21,7 @@ func metadataAggregates(env *Env, n plan.Node) (plan.Node, error) {
 	if env.PruningOff {
 		return n, nil
 	}
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		if a, ok := n.(*plan.Aggregate); ok {
 			return env.metadataAggregate(a), nil
 		}

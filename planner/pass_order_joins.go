@@ -33,7 +33,7 @@ func (o *orderer) tree(n plan.Node) plan.Node {
 			return o.region(n)
 		}
 	}
-	m, _ := mapInputs(n, func(x plan.Node) (plan.Node, error) { return o.tree(x), nil })
+	m, _ := o.env.mapInputs(n, func(x plan.Node) (plan.Node, error) { return o.tree(x), nil })
 	return m
 }
 

@@ -5,11 +5,12 @@ import "github.com/lhsql/lhsql/plan"
 // pruneColumns drops every column that nobody reads, down to the scans. A scan's columns that
 // only its predicate reads become PredCols: decoded to test rows, and not handed on.
 func pruneColumns(env *Env, n plan.Node) (plan.Node, error) {
-	return needed(n, plan.SetOf(n.Columns())), nil
+	return env.needed(n, plan.SetOf(n.Columns())), nil
 }
 
 // needed gives n with at least the columns of req among its own.
-func needed(n plan.Node, req plan.ColSet) plan.Node {
+func (env *Env) needed(n plan.Node, req plan.ColSet) plan.Node {
+	env.alive()
 	switch n := n.(type) {
 	case *plan.Scan:
 		return scanColumns(n, req)
@@ -18,7 +19,7 @@ func needed(n plan.Node, req plan.ColSet) plan.Node {
 	case *plan.Values:
 		return valuesColumns(n, req)
 	case *plan.Project:
-		return projectColumns(n, req)
+		return env.projectColumns(n, req)
 	case *plan.Aggregate:
 		m := *n
 		m.Aggs = nil
@@ -30,7 +31,7 @@ func needed(n plan.Node, req plan.ColSet) plan.Node {
 		if !req.Has(n.GroupingSet.ID) {
 			m.GroupingSet = plan.Column{}
 		}
-		m.Input = needed(n.Input, ownCols(&m))
+		m.Input = env.needed(n.Input, ownCols(&m))
 		return &m
 	case *plan.Window:
 		m := *n
@@ -41,34 +42,34 @@ func needed(n plan.Node, req plan.ColSet) plan.Node {
 			}
 		}
 		if len(m.Calls) == 0 {
-			return needed(n.Input, req)
+			return env.needed(n.Input, req)
 		}
-		m.Input = needed(n.Input, req.Union(ownCols(&m)))
+		m.Input = env.needed(n.Input, req.Union(ownCols(&m)))
 		return &m
 	case *plan.ProjectSet:
-		return projectSetColumns(n, req)
+		return env.projectSetColumns(n, req)
 	case *plan.Join:
 		all := req.Union(ownCols(n))
-		return n.WithInputs(needed(n.Left, all), needed(n.Right, all))
+		return n.WithInputs(env.needed(n.Left, all), env.needed(n.Right, all))
 	case *plan.Apply:
 		all := req.Union(ownCols(n))
 		all.AddAll(plan.Free(n.Right))
-		return n.WithInputs(needed(n.Left, all), needed(n.Right, all))
+		return n.WithInputs(env.needed(n.Left, all), env.needed(n.Right, all))
 	case *plan.Write:
-		return n.WithInputs(needed(n.Input, ownCols(n)))
+		return n.WithInputs(env.needed(n.Input, ownCols(n)))
 	case *plan.Filter, *plan.Sort, *plan.Limit:
-		return n.WithInputs(needed(n.Inputs()[0], req.Union(ownCols(n))))
+		return n.WithInputs(env.needed(n.Inputs()[0], req.Union(ownCols(n))))
 	case *plan.Distinct:
 		if n.On != nil {
-			return n.WithInputs(needed(n.Input, req.Union(ownCols(n))))
+			return n.WithInputs(env.needed(n.Input, req.Union(ownCols(n))))
 		}
 	case *plan.SetOp:
 		if n.Kind == plan.Union && n.All {
-			return unionColumns(n, req)
+			return env.unionColumns(n, req)
 		}
 	}
-	m, _ := mapInputs(n, func(x plan.Node) (plan.Node, error) {
-		return withColumns(needed(x, plan.SetOf(x.Columns())), x.Columns()), nil
+	m, _ := env.mapInputs(n, func(x plan.Node) (plan.Node, error) {
+		return withColumns(env.needed(x, plan.SetOf(x.Columns())), x.Columns()), nil
 	})
 	return m
 }
@@ -130,19 +131,19 @@ func valuesColumns(n *plan.Values, req plan.ColSet) plan.Node {
 	return m
 }
 
-func projectColumns(n *plan.Project, req plan.ColSet) plan.Node {
+func (env *Env) projectColumns(n *plan.Project, req plan.ColSet) plan.Node {
 	m := &plan.Project{}
 	for _, e := range n.Exprs {
 		if req.Has(e.Col.ID) || plan.IsVolatile(e.Expr) {
 			m.Exprs = append(m.Exprs, e)
 		}
 	}
-	m.Input = needed(n.Input, ownCols(m))
+	m.Input = env.needed(n.Input, ownCols(m))
 	return m
 }
 
 // unionColumns drops the same positions from both sides of UNION ALL, which compares nothing.
-func unionColumns(n *plan.SetOp, req plan.ColSet) plan.Node {
+func (env *Env) unionColumns(n *plan.SetOp, req plan.ColSet) plan.Node {
 	m := *n
 	m.Cols = nil
 	var l, r []plan.Column
@@ -152,13 +153,13 @@ func unionColumns(n *plan.SetOp, req plan.ColSet) plan.Node {
 			m.Cols, l, r = append(m.Cols, c), append(l, lc[i]), append(r, rc[i])
 		}
 	}
-	m.Left = withColumns(needed(n.Left, plan.SetOf(l)), l)
-	m.Right = withColumns(needed(n.Right, plan.SetOf(r)), r)
+	m.Left = withColumns(env.needed(n.Left, plan.SetOf(l)), l)
+	m.Right = withColumns(env.needed(n.Right, plan.SetOf(r)), r)
 	return &m
 }
 
 // projectSetColumns keeps all sets: each decides how many rows there are.
-func projectSetColumns(n *plan.ProjectSet, req plan.ColSet) plan.Node {
+func (env *Env) projectSetColumns(n *plan.ProjectSet, req plan.ColSet) plan.Node {
 	m := *n
 	m.Exprs = nil
 	for _, e := range n.Exprs {
@@ -169,6 +170,6 @@ func projectSetColumns(n *plan.ProjectSet, req plan.ColSet) plan.Node {
 	if !req.Has(n.Ordinal.ID) {
 		m.Ordinal = plan.Column{}
 	}
-	m.Input = needed(n.Input, ownCols(&m))
+	m.Input = env.needed(n.Input, ownCols(&m))
 	return &m
 }

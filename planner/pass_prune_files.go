@@ -15,7 +15,7 @@ import (
 // files, asking the one verdict at each level; and for each file the deletes that apply and
 // what of the predicate is left to test.
 func pruneFiles(env *Env, n plan.Node) (plan.Node, error) {
-	return mapUp(n, func(n plan.Node) (plan.Node, error) {
+	return env.mapUp(n, func(n plan.Node) (plan.Node, error) {
 		s, ok := n.(*plan.Scan)
 		if !ok || s.Pruned {
 			return n, nil

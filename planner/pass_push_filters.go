@@ -67,7 +67,7 @@ func (p *pusher) push(n plan.Node, preds []plan.Expr) plan.Node {
 		return n
 	}
 	// Everything else (LIMIT above all) must see all rows first.
-	m, _ := mapInputs(n, func(x plan.Node) (plan.Node, error) { return p.push(x, nil), nil })
+	m, _ := p.env.mapInputs(n, func(x plan.Node) (plan.Node, error) { return p.push(x, nil), nil })
 	return filter(m, guarded(preds))
 }
 

@@ -15,23 +15,23 @@ func runtimeFilters(env *Env, n plan.Node) (plan.Node, error) {
 	if est == nil {
 		est = newEstimator(n)
 	}
-	return giveFilters(n, est), nil
+	return env.giveFilters(n, est), nil
 }
 
 // giveFilters works bottom-up, so that a join's probe side is final when its scans are told.
 // What runs more than once, an Apply's right side and a recursive step, gets none: a filter
 // is filled once.
-func giveFilters(n plan.Node, est *estimator) plan.Node {
+func (env *Env) giveFilters(n plan.Node, est *estimator) plan.Node {
 	switch m := n.(type) {
 	case *plan.Apply:
-		return m.WithInputs(giveFilters(m.Left, est), m.Right)
+		return m.WithInputs(env.giveFilters(m.Left, est), m.Right)
 	case *plan.With:
 		for _, c := range m.CTEs {
-			c.Plan = withColumns(giveFilters(c.Plan, est), c.Plan.Columns())
+			c.Plan = withColumns(env.giveFilters(c.Plan, est), c.Plan.Columns())
 		}
-		return &plan.With{CTEs: m.CTEs, Body: giveFilters(m.Body, est)}
+		return &plan.With{CTEs: m.CTEs, Body: env.giveFilters(m.Body, est)}
 	}
-	n, _ = mapInputs(n, func(x plan.Node) (plan.Node, error) { return giveFilters(x, est), nil })
+	n, _ = env.mapInputs(n, func(x plan.Node) (plan.Node, error) { return env.giveFilters(x, est), nil })
 	if j, ok := n.(*plan.Join); ok && j.Method == plan.HashJoin && probeMayLose(j) {
 		return giveJoinFilters(j, est)
 	}

@@ -25,7 +25,7 @@ func unnestSubqueries(env *Env, n plan.Node) (plan.Node, error) {
 type unnester struct{ env *Env }
 
 func (u *unnester) node(n plan.Node) (plan.Node, error) {
-	n, err := mapInputs(n, u.node)
+	n, err := u.env.mapInputs(n, u.node)
 	if err != nil {
 		return nil, err
 	}

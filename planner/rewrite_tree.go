@@ -43,7 +43,8 @@ func positional(n plan.Node) bool {
 }
 
 // mapInputs rewrites n's inputs with f, keeping their shape where n depends on it.
-func mapInputs(n plan.Node, f func(plan.Node) (plan.Node, error)) (plan.Node, error) {
+func (env *Env) mapInputs(n plan.Node, f func(plan.Node) (plan.Node, error)) (plan.Node, error) {
+	env.alive()
 	in := n.Inputs()
 	if len(in) == 0 {
 		return n, nil
@@ -68,8 +69,8 @@ func mapInputs(n plan.Node, f func(plan.Node) (plan.Node, error)) (plan.Node, er
 }
 
 // mapUp rewrites the tree bottom-up.
-func mapUp(n plan.Node, f func(plan.Node) (plan.Node, error)) (plan.Node, error) {
-	n, err := mapInputs(n, func(x plan.Node) (plan.Node, error) { return mapUp(x, f) })
+func (env *Env) mapUp(n plan.Node, f func(plan.Node) (plan.Node, error)) (plan.Node, error) {
+	n, err := env.mapInputs(n, func(x plan.Node) (plan.Node, error) { return env.mapUp(x, f) })
 	if err != nil {
 		return nil, err
 	}

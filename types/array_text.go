@@ -22,6 +22,9 @@ func elemOf(t Type) Type {
 func appendArray(dst []byte, list []Datum, elem Type, o *TextOptions) []byte {
 	dst = append(dst, '{')
 	for i, e := range list {
+		if i&1023 == 1023 && o.stop() != nil {
+			o.Stop()
+		}
 		dst = room.Grow(dst, 64)
 		if i > 0 {
 			dst = append(dst, ',')
@@ -208,6 +211,9 @@ func (p *arrayParser) list(elem Type) (Datum, error) {
 			return Null, err
 		}
 		if len(list)&1023 == 1023 { // each element is a text of its own
+			if stop := p.o.stop(); stop != nil {
+				stop()
+			}
 			if err := room.Check(); err != nil {
 				return Null, err
 			}

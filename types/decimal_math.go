@@ -95,7 +95,10 @@ func errLogarithm(sign int) error {
 }
 
 // Ln is the natural logarithm.
-func (d Decimal) Ln() (Decimal, error) {
+func (d Decimal) Ln() (Decimal, error) { return d.LnUntil(nil) }
+
+// LnUntil is Ln that calls stop now and then, where it takes long; stop may panic.
+func (d Decimal) LnUntil(stop func()) (Decimal, error) {
 	if d.class == notANumber {
 		return d, nil
 	}
@@ -106,11 +109,14 @@ func (d Decimal) Ln() (Decimal, error) {
 		return d, nil
 	}
 	scale := clampScale(minSigDigits-lnWeight(d), d)
-	return decimalFromFloatBig(lnFloat(d, scale+10), scale), nil
+	return decimalFromFloatBig(lnFloat(d, scale+10, stop), scale), nil
 }
 
 // Log is the logarithm of d to base.
-func (d Decimal) Log(base Decimal) (Decimal, error) {
+func (d Decimal) Log(base Decimal) (Decimal, error) { return d.LogUntil(base, nil) }
+
+// LogUntil is Log that calls stop now and then, where it takes long; stop may panic.
+func (d Decimal) LogUntil(base Decimal, stop func()) (Decimal, error) {
 	if d.class == notANumber || base.class == notANumber {
 		return DecimalNaN, nil
 	}
@@ -137,13 +143,16 @@ func (d Decimal) Log(base Decimal) (Decimal, error) {
 	}
 	scale := clampScale(minSigDigits-(lnWeight(d)-lnWeight(base)), base, d)
 	n := scale + 30 + max(0, -lnWeight(base)) + max(0, -lnWeight(d))
-	q := lnFloat(d, n)
-	q.Quo(q, lnFloat(base, n))
+	q := lnFloat(d, n, stop)
+	q.Quo(q, lnFloat(base, n, stop))
 	return decimalFromFloatBig(q, scale), nil
 }
 
 // Exp is e to the power d.
-func (d Decimal) Exp() (Decimal, error) {
+func (d Decimal) Exp() (Decimal, error) { return d.ExpUntil(nil) }
+
+// ExpUntil is Exp that calls stop now and then, where it takes long; stop may panic.
+func (d Decimal) ExpUntil(stop func()) (Decimal, error) {
 	switch d.class {
 	case negInf:
 		return Decimal{}, nil
@@ -153,11 +162,11 @@ func (d Decimal) Exp() (Decimal, error) {
 	val := d.Float64() * 0.434294481903252
 	val = math.Min(math.Max(val, -maxResultScale), maxResultScale)
 	scale := clampScale(minSigDigits-int(val), d)
-	return expScale(d.float(decimalBits(d.digits()+scale+int(math.Abs(val))+30)), scale)
+	return expScale(d.float(decimalBits(d.digits()+scale+int(math.Abs(val))+30)), scale, stop)
 }
 
 // expScale is e^x rounded to scale digits, with PostgreSQL's limits.
-func expScale(x *big.Float, scale int) (Decimal, error) {
+func expScale(x *big.Float, scale int, stop func()) (Decimal, error) {
 	f, _ := x.Float64()
 	if f > maxResultScale*3 {
 		return Decimal{}, errNumericOverflow()
@@ -166,11 +175,14 @@ func expScale(x *big.Float, scale int) (Decimal, error) {
 		return Decimal{scale: int32(scale)}, nil
 	}
 	n := scale + 10 + max(0, int(f*0.4343)+1)
-	return decimalFromFloatBig(expFloat(x, decimalBits(n)), scale), nil
+	return decimalFromFloatBig(expFloat(x, decimalBits(n), stop), scale), nil
 }
 
 // Pow is d to the power e.
-func (d Decimal) Pow(e Decimal) (Decimal, error) {
+func (d Decimal) Pow(e Decimal) (Decimal, error) { return d.PowUntil(e, nil) }
+
+// PowUntil is Pow that calls stop now and then, where it takes long; stop may panic.
+func (d Decimal) PowUntil(e Decimal, stop func()) (Decimal, error) {
 	one := DecimalFromInt64(1)
 	whole := e.class == finite && e.trim().scale == 0
 	switch {
@@ -207,7 +219,7 @@ func (d Decimal) Pow(e Decimal) (Decimal, error) {
 		d = d.Neg()
 	}
 	w := lnWeight(d)
-	rough := decimalFromFloatBig(lnFloat(d, 12+max(0, 8-w)), min(max(8-w, 0), maxDisplayScale)).Mul(e)
+	rough := decimalFromFloatBig(lnFloat(d, 12+max(0, 8-w), stop), min(max(8-w, 0), maxDisplayScale)).Mul(e)
 	val := rough.Float64()
 	if math.Abs(val) > maxResultScale*3.01 {
 		if val > 0 {
@@ -218,9 +230,9 @@ func (d Decimal) Pow(e Decimal) (Decimal, error) {
 	val *= 0.434294481903252
 	scale := clampScale(minSigDigits-int(val), d, e)
 	n := scale + int(math.Abs(val)) + 40 + max(0, e.digits()-int(e.scale)) + max(0, -w)
-	x := lnFloat(d, n)
+	x := lnFloat(d, n, stop)
 	x.Mul(x, e.float(x.Prec()))
-	r, err := expScale(x, scale)
+	r, err := expScale(x, scale, stop)
 	if neg {
 		r = r.Neg()
 	}
@@ -330,7 +342,7 @@ var ln2Cache struct {
 }
 
 // ln2 is ln 2 = 2 atanh(1/3) with at least prec bits.
-func ln2(prec uint) *big.Float {
+func ln2(prec uint, stop func()) *big.Float {
 	ln2Cache.Lock()
 	defer ln2Cache.Unlock()
 	if v := ln2Cache.value; v != nil && v.Prec() >= prec {
@@ -338,13 +350,13 @@ func ln2(prec uint) *big.Float {
 	}
 	third := new(big.Float).SetPrec(prec + 32).SetInt64(1)
 	third.Quo(third, big.NewFloat(3))
-	v := atanh(third)
+	v := atanh(third, stop)
 	ln2Cache.value = v.Add(v, v)
 	return ln2Cache.value
 }
 
 // atanh is z + z³/3 + z⁵/5 + … for small z.
-func atanh(z *big.Float) *big.Float {
+func atanh(z *big.Float, stop func()) *big.Float {
 	prec := z.Prec()
 	sum, pow := new(big.Float).Copy(z), new(big.Float).Copy(z)
 	zz := new(big.Float).SetPrec(prec).Mul(z, z)
@@ -353,6 +365,7 @@ func atanh(z *big.Float) *big.Float {
 		return sum
 	}
 	for n := int64(3); ; n += 2 {
+		look(stop, n/2)
 		pow.Mul(pow, zz)
 		term.Quo(pow, k.SetInt64(n))
 		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(prec) {
@@ -363,7 +376,7 @@ func atanh(z *big.Float) *big.Float {
 }
 
 // lnFloat is ln d good to n digits after the point, relatively as well near 1.
-func lnFloat(d Decimal, n int) *big.Float {
+func lnFloat(d Decimal, n int, stop func()) *big.Float {
 	// Near 1 the logarithm is as small as what d's last digits say; elsewhere its leading digits
 	// decide.
 	prec := decimalBits(n + 10)
@@ -377,16 +390,16 @@ func lnFloat(d Decimal, n int) *big.Float {
 		m.SetMantExp(m, 1)
 		exp--
 	}
-	r := lnNearOne(m)
+	r := lnNearOne(m, stop)
 	if exp != 0 {
 		k := new(big.Float).SetPrec(prec).SetInt64(int64(exp))
-		r.Add(r, k.Mul(k, ln2(prec)))
+		r.Add(r, k.Mul(k, ln2(prec, stop)))
 	}
 	return r
 }
 
 // lnRoots is ln m for m near 1 of any precision. Roots bring m closer: ln m = 2^r · ln m^(1/2^r).
-func lnRoots(m *big.Float) *big.Float {
+func lnRoots(m *big.Float, stop func()) *big.Float {
 	prec := m.Prec()
 	m = new(big.Float).Copy(m)
 	const roots = 6
@@ -396,21 +409,21 @@ func lnRoots(m *big.Float) *big.Float {
 	one := new(big.Float).SetPrec(prec).SetInt64(1)
 	num := new(big.Float).SetPrec(prec).Sub(m, one)
 	den := new(big.Float).SetPrec(prec).Add(m, one)
-	r := atanh(num.Quo(num, den))
+	r := atanh(num.Quo(num, den), stop)
 	return r.SetMantExp(r, roots+1)
 }
 
 // expFloat is e^x with prec bits.
-func expFloat(x *big.Float, prec uint) *big.Float {
+func expFloat(x *big.Float, prec uint, stop func()) *big.Float {
 	prec += 64
 	f, _ := x.Float64()
 	k := int64(math.Round(f / math.Ln2))
 	r := new(big.Float).SetPrec(prec).SetInt64(k)
-	r.Mul(r, ln2(prec+32))
+	r.Mul(r, ln2(prec+32, stop))
 	r.Sub(new(big.Float).SetPrec(prec).Set(x), r)
 	const halvings = 8
 	r.SetMantExp(r, -halvings)
-	sum := expFixed(toFixed(r, prec), prec)
+	sum := expFixed(toFixed(r, prec), prec, stop)
 	e := new(big.Float).SetPrec(prec).SetInt(sum)
 	e.SetMantExp(e, -int(prec))
 	for i := 0; i < halvings; i++ {

@@ -15,12 +15,21 @@ func toFixed(x *big.Float, bits uint) *big.Int {
 	return z
 }
 
+// look calls stop, which panics when nobody waits for the result any more, at every 16th term: a
+// term of many thousand digits takes as long as a few hundred short ones.
+func look(stop func(), term int64) {
+	if stop != nil && term&15 == 0 {
+		stop()
+	}
+}
+
 // expFixed is e^r for small r.
-func expFixed(r *big.Int, bits uint) *big.Int {
+func expFixed(r *big.Int, bits uint, stop func()) *big.Int {
 	sum := new(big.Int).Lsh(big.NewInt(1), bits)
 	term, n, rest := new(big.Int).Set(sum), new(big.Int), new(big.Int)
 	product := new(big.Int)
 	for i := int64(1); term.Sign() != 0; i++ {
+		look(stop, i)
 		// Toward zero, for a shift of a negative number never gets past -1.
 		product.Mul(term, r)
 		neg := product.Sign() < 0
@@ -35,13 +44,14 @@ func expFixed(r *big.Int, bits uint) *big.Int {
 }
 
 // atanhFixed is z + z³/3 + z⁵/5 + … for small z.
-func atanhFixed(z *big.Int, bits uint) *big.Int {
+func atanhFixed(z *big.Int, bits uint, stop func()) *big.Int {
 	abs := new(big.Int).Abs(z)
 	square := new(big.Int).Mul(abs, abs)
 	square.Rsh(square, bits)
 	sum, pow := new(big.Int).Set(abs), new(big.Int).Set(abs)
 	term, k, rest, product := new(big.Int), new(big.Int), new(big.Int), new(big.Int)
 	for n := int64(3); pow.Sign() != 0; n += 2 {
+		look(stop, n/2)
 		product.Mul(pow, square)
 		pow.Rsh(product, bits)
 		term.QuoRem(pow, k.SetInt64(n), rest)
@@ -65,22 +75,22 @@ var lnTable struct {
 	value [2 * lnSteps]*big.Float
 }
 
-func lnStep(n int, prec uint) *big.Float {
+func lnStep(n int, prec uint, stop func()) *big.Float {
 	lnTable.Lock()
 	defer lnTable.Unlock()
 	if v := lnTable.value[n]; v != nil && v.Prec() >= prec {
 		return v
 	}
 	m := new(big.Float).SetPrec(prec + 128).SetInt64(int64(n))
-	lnTable.value[n] = lnRoots(m.SetMantExp(m, -7))
+	lnTable.value[n] = lnRoots(m.SetMantExp(m, -7), stop)
 	return lnTable.value[n]
 }
 
 // lnNearOne is ln m for m within [0.7, 1.42], with bits to spare below m's last.
-func lnNearOne(m *big.Float) *big.Float {
+func lnNearOne(m *big.Float, stop func()) *big.Float {
 	prec := m.Prec()
 	if prec > tableBits {
-		return lnRoots(m)
+		return lnRoots(m, stop)
 	}
 	f, _ := m.Float64()
 	n := int64(f*lnSteps + 0.5)
@@ -91,13 +101,13 @@ func lnNearOne(m *big.Float) *big.Float {
 	den := new(big.Float).SetPrec(prec+2).Add(m, c)
 	bits := prec + 64
 	num.SetPrec(bits).Quo(num, den)
-	r := new(big.Float).SetPrec(bits).SetInt(atanhFixed(toFixed(num, bits), bits))
+	r := new(big.Float).SetPrec(bits).SetInt(atanhFixed(toFixed(num, bits), bits, stop))
 	if r.Sign() != 0 {
 		r.SetMantExp(r, 1-int(bits))
 	}
 	r.SetPrec(prec)
 	if n != lnSteps {
-		r.Add(r, lnStep(int(n), prec))
+		r.Add(r, lnStep(int(n), prec, stop))
 	}
 	return r
 }

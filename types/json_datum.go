@@ -57,6 +57,9 @@ func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte
 		elem := elemOf(t)
 		dst = append(dst, '[')
 		for i, e := range d.List() {
+			if i&1023 == 1023 && o.stop() != nil {
+				o.Stop()
+			}
 			if i > 0 {
 				dst = append(dst, comma...)
 			}

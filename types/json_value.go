@@ -40,27 +40,29 @@ type jsonParser struct {
 	s     string
 	pos   int
 	seen  int  // values, so far
+	stop  []func()
 	build bool // false: only check
 	jsonb bool // \u0000 has no place in jsonb
 }
 
-// ParseJSON reads a document; keys keep their order and may repeat.
-func ParseJSON(s string) (JSONValue, error) {
-	p := jsonParser{s: s, build: true}
+// ParseJSON reads a document; keys keep their order and may repeat. It calls stop now and then, which
+// may panic.
+func ParseJSON(s string, stop ...func()) (JSONValue, error) {
+	p := jsonParser{s: s, build: true, stop: stop}
 	return p.document()
 }
 
 // ValidateJSON checks that s is a document, as the input of type json does.
-func ValidateJSON(s string) error {
-	p := jsonParser{s: s}
+func ValidateJSON(s string, stop ...func()) error {
+	p := jsonParser{s: s, stop: stop}
 	_, err := p.document()
 	return err
 }
 
 // CanonicalJSON is the text of s as jsonb shows it. It goes from text to text: the tree of a large
-// document would take many times its size.
-func CanonicalJSON(s string) (string, error) {
-	p := jsonParser{s: s, build: true, jsonb: true}
+// document would take many times its size. It calls stop now and then, which may panic.
+func CanonicalJSON(s string, stop ...func()) (string, error) {
+	p := jsonParser{s: s, build: true, jsonb: true, stop: stop}
 	dst, err := p.canonical(room.Grow([]byte(nil), len(s)+len(s)/4), 0)
 	if err != nil {
 		return "", err
@@ -268,8 +270,13 @@ func (p *jsonParser) unexpected(wanted string) error {
 }
 
 func (p *jsonParser) value(depth int) (v JSONValue, err error) {
-	if p.seen++; p.seen&1023 == 0 { // many small lists
-		if err := room.Check(); err != nil {
+	if p.seen++; p.seen&1023 == 0 {
+		for _, f := range p.stop {
+			if f != nil {
+				f()
+			}
+		}
+		if err := room.Check(); err != nil { // many small lists
 			return v, err
 		}
 	}

@@ -8,6 +8,10 @@ import (
 // TextOptions are the settings that text input and output depend on. A nil *TextOptions means
 // PostgreSQL's defaults in UTC.
 type TextOptions struct {
+	// Stop, if set, is called now and then by what reads or writes long values; it panics when
+	// nobody waits for them any more.
+	Stop func()
+
 	Zone             *time.Location // nil: UTC
 	DateStyle        string         // "ISO, MDY" …; empty: that
 	IntervalStyle    string         // "postgres", "postgres_verbose", "sql_standard", "iso_8601"
@@ -79,4 +83,12 @@ func (o *TextOptions) dateStyle() (f dateFormat, ord dateOrder) {
 		}
 	}
 	return f, ord
+}
+
+// stop is o's Stop, nil where there is none.
+func (o *TextOptions) stop() func() {
+	if o == nil {
+		return nil
+	}
+	return o.Stop
 }

@@ -35,7 +35,7 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 		}
 		return d.Datum(t)
 	case Text, JSON, JSONB, Unknown, Name, Char, Varchar, Bpchar:
-		return parseString(s, t)
+		return parseString(s, t, o)
 	case Bytea:
 		b, err := ParseBytea(s)
 		if err != nil {
@@ -74,7 +74,7 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 	case Int2Vector, OidVector:
 		return parseVector(s, t, o)
 	case Struct, Map:
-		v, err := ParseJSON(s)
+		v, err := ParseJSON(s, o.stop())
 		if err != nil {
 			return Null, err
 		}
@@ -88,12 +88,12 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 	return Null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot accept a value of type %s", t)
 }
 
-func parseString(s string, t Type) (Datum, error) {
+func parseString(s string, t Type, o *TextOptions) (Datum, error) {
 	switch t.Kind {
 	case JSON:
-		return NewStr(s), ValidateJSON(s)
+		return NewStr(s), ValidateJSON(s, o.stop())
 	case JSONB:
-		c, err := CanonicalJSON(s)
+		c, err := CanonicalJSON(s, o.stop())
 		return NewStr(c), err
 	case Name:
 		return NewStr(clipBytes(s, 63)), nil

@@ -99,10 +99,11 @@ type failure struct{ err error }
 
 // binder is the state of binding one statement.
 type binder struct {
-	env  *Env
-	d    *Dialect
-	ctx  context.Context
-	text string
+	reach int // of the WITH items that the query being bound reads
+	env   *Env
+	d     *Dialect
+	ctx   context.Context
+	text  string
 
 	nextCol plan.ColID
 	cols    map[plan.ColID]colInfo
@@ -220,7 +221,14 @@ func (b *binder) enter(pos int) {
 		b.failWith(sqlerr.New(sqlerr.StatementTooComplex, "statement is nested too deeply").
 			WithHint("The limit is %d levels of nesting.", maxDepth).At(pos))
 	}
-	if b.entered++; b.entered%64 == 0 && b.ctx.Err() != nil {
+	if b.entered++; b.entered%64 == 0 {
+		b.alive()
+	}
+}
+
+// alive ends the binding of a statement that nobody waits for any more.
+func (b *binder) alive() {
+	if b.ctx.Err() != nil {
 		b.failWith(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request"))
 	}
 }

@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -22,7 +23,12 @@ type cteEntry struct {
 	lv      *level
 	perUse  bool
 	working bool // its recursive term is being bound
+	reach   int  // how many WITH items its longest chain of references passes, itself included
 }
+
+// maxChain bounds how long a chain of WITH items may be that read each other (54001): each level
+// becomes one of the plan.
+const maxChain = 500
 
 type withState struct{ entries []*cteEntry }
 
@@ -60,8 +66,9 @@ func (w *withState) wrap(n plan.Node) plan.Node {
 		if e.cte.Step != nil {
 			note(e.cte.Step)
 		}
-		ctes = append([]*plan.CTE{e.cte}, ctes...)
+		ctes = append(ctes, e.cte)
 	}
+	slices.Reverse(ctes)
 	if len(ctes) == 0 {
 		return n
 	}
@@ -118,8 +125,11 @@ func (b *binder) cteOrder(w *ast.With) []int {
 	var visit func(i int)
 	visit = func(i int) {
 		state[i] = 1
+		b.enter(w.CTEs[i].Pos)
+		defer b.leave()
+		names := namesIn(w.CTEs[i].Query)
 		for j := range w.CTEs {
-			if j == i || state[j] == 2 || !mentions(w.CTEs[i].Query, w.CTEs[j].Name) {
+			if j == i || state[j] == 2 || !names[w.CTEs[j].Name] || !mentions(w.CTEs[i].Query, w.CTEs[j].Name) {
 				continue
 			}
 			if state[j] == 1 {
@@ -143,7 +153,14 @@ func (b *binder) plainCTE(c *ast.CTE, lv *level) *cteEntry {
 	e.perUse = c.Materialized != nil && !*c.Materialized
 	e.cte.Materialized = c.Materialized != nil && *c.Materialized
 	e.lv = &level{parent: lv.parent, depth: lv.depth, later: lv.later, ctes: lv.ctes[:len(lv.ctes):len(lv.ctes)]}
+	above := b.reach
+	b.reach = 0
 	n, outs := b.subplan(c.Query, e.lv)
+	if e.reach = b.reach + 1; e.reach > maxChain {
+		b.failWith(sqlerr.New(sqlerr.StatementTooComplex, "statement is nested too deeply").
+			WithHint("A chain of WITH items that read each other can have at most %d.", maxChain).At(c.Pos))
+	}
+	b.reach = above
 	e.cte.Plan, e.outs = n, b.renameCTE(c, outs)
 	e.cte.Cols = cteColumns(n, e.outs)
 	return e
@@ -270,6 +287,37 @@ type mention struct {
 
 func mentions(q *ast.Query, name string) bool { return len(findMentions(q, name)) > 0 }
 
+// namesIn are all names without a qualifier that q reads from, those that something hides included.
+func namesIn(q *ast.Query) map[string]bool {
+	names := map[string]bool{}
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Interface, reflect.Pointer:
+			if v.IsNil() {
+				return
+			}
+			if n, ok := v.Interface().(*ast.TableName); ok {
+				if len(n.Parts) == 1 {
+					names[n.Parts[0]] = true
+				}
+				return
+			}
+			walk(v.Elem())
+		case reflect.Slice:
+			for i := 0; i < v.Len(); i++ {
+				walk(v.Index(i))
+			}
+		case reflect.Struct:
+			for i := 0; i < v.NumField(); i++ {
+				walk(v.Field(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(q))
+	return names
+}
+
 // findMentions looks for FROM items called name. It walks the syntax tree by reflection: the
 // tree has some sixty types, and only a handful matter here.
 func findMentions(q *ast.Query, name string) []mention {
@@ -350,7 +398,11 @@ func (b *binder) findCTE(lv *level, name string) *cteEntry {
 	for l := lv; l != nil; l = l.parent {
 		for i := len(l.ctes) - 1; i >= 0; i-- {
 			if b.d.SameName(l.ctes[i].name, name) {
+				b.reach = max(b.reach, l.ctes[i].reach)
 				return l.ctes[i]
+			}
+			if i&1023 == 1023 {
+				b.alive()
 			}
 		}
 	}

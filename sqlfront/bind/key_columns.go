@@ -154,6 +154,7 @@ func (b *binder) alias(lv *level, name string) plan.Expr {
 func (b *binder) keyedInList(x plan.Expr, list []plan.Expr, negate bool) plan.Expr {
 	var l plan.Expr
 	var values []types.Datum
+	var lost *plan.InList // of a member that X's type cannot hold, in the member's type
 	for _, m := range list {
 		if isNullLit(m) {
 			values = append(values, types.Null)
@@ -164,11 +165,16 @@ func (b *binder) keyedInList(x plan.Expr, list []plan.Expr, negate bool) plan.Ex
 			if !xl.Type().IsNumber() || !ml.Type().IsNumber() {
 				return nil
 			}
-			d, ok := exactly(xl.Type(), []types.Datum{b.evaluate(ml, b.posOf(m))}, ml.Type())
+			// The NULL keeps a list in which no value is left.
+			v := b.evaluate(ml, b.posOf(m))
+			d, ok := exactly(xl.Type(), []types.Datum{v, types.Null}, ml.Type())
 			if !ok {
 				return nil
 			}
-			values = append(values, d...)
+			if len(d) == 1 && lost == nil {
+				lost = &plan.InList{X: b.coerce(xl, ml.Type(), plan.Implicit), List: []types.Datum{v}, Negate: negate}
+			}
+			values = append(values, d[:len(d)-1]...)
 		} else {
 			values = append(values, b.evaluate(ml, b.posOf(m)))
 		}
@@ -179,6 +185,9 @@ func (b *binder) keyedInList(x plan.Expr, list []plan.Expr, negate bool) plan.Ex
 	}
 	if l == nil || !b.foldable(list) {
 		return nil
+	}
+	if len(values) == 0 && lost != nil {
+		return lost // nothing equals it, but x IN (…) of a NULL x is still NULL
 	}
 	return &plan.InList{X: l, List: values, Negate: negate}
 }

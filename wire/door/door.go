@@ -10,7 +10,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +24,7 @@ type Client interface {
 // Config says how many come in. All fields are needed.
 type Config struct {
 	MaxSessions  int           // clients that have logged in
-	MaxLogins    int           // clients that log in at a time; others wait
+	MaxLogins    int           // clients that log in at a time, of one address a quarter; others wait
 	LoginTimeout time.Duration // how long they wait
 	TooMany      error         // what a client hears for whom there is no room
 	Closing      error         // and one that comes while the server goes down
@@ -50,17 +49,22 @@ type Door struct {
 	served   sync.WaitGroup // clients
 	loggedIn sync.WaitGroup // sessions
 
-	// logins are the places of those that log in. Who finds none free waits for one, so that
-	// many clients that come at once are all served.
-	logins  chan struct{}
-	waiting atomic.Int64
+	// Places of those that log in. Who finds none free waits for one, so that many clients that
+	// come at once are all served.
+	logins   int
+	loginsOf map[string]int
+	waiters  []*waiter
+
+	// Failures are the wrong passwords and cancel requests of late.
+	Failures *Failures
 }
 
 // New makes a Door.
 func New(cfg Config) *Door {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Door{Context: ctx, cancel: cancel, cfg: cfg,
-		listeners: map[net.Listener]bool{}, clients: map[Client]bool{}, logins: make(chan struct{}, cfg.MaxLogins)}
+		listeners: map[net.Listener]bool{}, clients: map[Client]bool{}, loginsOf: map[string]int{},
+		Failures: newFailures()}
 }
 
 // Serve accepts until the listener closes, at the latest when Shutdown has ended; then it
@@ -111,31 +115,6 @@ func (d *Door) start(c Client) {
 	}()
 }
 
-// WaitForLogin takes a place among those that log in; leave gives it back. Those that wait hold a
-// connection and a goroutine each, so there are no more of them than may be connected.
-func (d *Door) WaitForLogin() (leave func(), err error) {
-	leave = sync.OnceFunc(func() { <-d.logins })
-	select {
-	case d.logins <- struct{}{}:
-		return leave, nil
-	default:
-	}
-	defer d.waiting.Add(-1)
-	if d.waiting.Add(1) > int64(d.cfg.MaxSessions) {
-		return nil, d.cfg.TooMany
-	}
-	t := time.NewTimer(d.cfg.LoginTimeout)
-	defer t.Stop()
-	select {
-	case d.logins <- struct{}{}:
-		return leave, nil
-	case <-t.C:
-		return nil, d.cfg.TooMany
-	case <-d.Context.Done():
-		return nil, d.cfg.Closing
-	}
-}
-
 // Admit lets an authenticated client in; leave ends its stay.
 func (d *Door) Admit() (leave func(), err error) {
 	d.mu.Lock()
@@ -170,9 +149,6 @@ func (d *Door) Connections() int {
 	defer d.mu.Unlock()
 	return len(d.clients)
 }
-
-// LoggingIn is the number of clients that log in and have a place to.
-func (d *Door) LoggingIn() int { return len(d.logins) }
 
 // Sessions is the number of clients that are logged in, and the most there have been.
 func (d *Door) Sessions() (now, most int) {

@@ -21,6 +21,8 @@ type Auth struct {
 	Lookup func(user string) (a Account, ok bool)
 	// Check tells whether the password is the one that the verifier was made of.
 	Check func(verifier, user, password string) bool
+	// RequireTLS refuses whoever does not ask for encryption.
+	RequireTLS bool
 	// TrustLoopback lets loopback connections in without a password although users exist.
 	TrustLoopback bool
 }

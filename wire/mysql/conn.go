@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"strconv"
@@ -19,6 +20,8 @@ type conn struct {
 	w      writer
 	in     *packetReader
 	r      *door.Reader
+	tls    *tls.Config // as it was when the client came; so is auth
+	auth   Auth
 	ctx    context.Context // ends when the client is gone
 	cancel context.CancelFunc
 	sess   *engine.Session
@@ -44,7 +47,11 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, Line: door.Line{Raw: nc}, pid: s.engine.ReservePID(), leave: func() {}}
+	c := &conn{srv: s, Line: door.Line{Raw: nc}, pid: s.engine.ReservePID(), leave: func() {},
+		tls: s.cfg.TLS, auth: s.cfg.Auth}
+	if s.cfg.Current != nil {
+		c.tls, c.auth = s.cfg.Current()
+	}
 	c.setConn(nc)
 	c.reset()
 	c.ctx, c.cancel = context.WithCancel(s.door.Context)
@@ -104,7 +111,7 @@ func (c *conn) Serve() {
 }
 
 func (c *conn) logIn() error {
-	done, err := c.srv.door.WaitForLogin()
+	done, err := c.srv.door.WaitForLogin(c.Raw.RemoteAddr())
 	if err != nil {
 		return err
 	}
@@ -396,7 +403,7 @@ func (c *conn) changeUser(body []byte) (done bool) {
 
 // authenticateAgain checks the new user with a fresh salt: the client knows only the old one.
 func (c *conn) authenticateAgain(l *loginData) error {
-	a := &c.srv.cfg.Auth
+	a := &c.auth
 	if a.Lookup == nil || a.TrustLoopback && door.IsLoopback(c.nc.RemoteAddr()) {
 		l.reply = nil
 		return c.authenticate(*l)

@@ -37,6 +37,9 @@ func (c *conn) login() error {
 			return err
 		}
 	}
+	if !c.secure && c.auth.RequireTLS {
+		return wireError(3159, "HY000", "Connections using insecure transport are prohibited while --require_secure_transport=ON.")
+	}
 	l, err := c.loginFields(body)
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func (c *conn) login() error {
 // greet sends the initial handshake (protocol 10).
 func (c *conn) greet() {
 	caps := uint32(offered)
-	if c.srv.cfg.TLS != nil {
+	if c.tls != nil {
 		caps |= capSSL
 	}
 	c.w.begin()
@@ -99,10 +102,10 @@ func (c *conn) loginPacket() ([]byte, error) {
 }
 
 func (c *conn) startTLS(deadline time.Time) ([]byte, error) {
-	if c.srv.cfg.TLS == nil {
+	if c.tls == nil {
 		return nil, wireError(1043, "08S01", "Bad handshake")
 	}
-	t := tls.Server(c.nc, c.srv.cfg.TLS)
+	t := tls.Server(c.nc, c.tls)
 	if err := t.SetDeadline(deadline); err != nil {
 		return nil, errDone
 	}
@@ -167,8 +170,8 @@ func (c *conn) readAttributes(f *fields) {
 }
 
 // authenticate admits the user or returns the error that the client shall see.
-func (c *conn) authenticate(l loginData) error {
-	a := &c.srv.cfg.Auth
+func (c *conn) authenticate(l loginData) (err error) {
+	a := &c.auth
 	local, certified := door.IsLoopback(c.Raw.RemoteAddr()), door.CertificateUser(c.nc) == l.user
 	if a.Lookup == nil {
 		if !local && !certified {
@@ -183,6 +186,18 @@ func (c *conn) authenticate(l loginData) error {
 		return c.trusted(l)
 	}
 	denied := c.denied(l)
+	from := c.Raw.RemoteAddr()
+	if !c.srv.door.Failures.Turn(c.ctx, l.user, from) {
+		return denied
+	}
+	defer func() {
+		switch err {
+		case nil:
+			c.srv.door.Failures.Passed(l.user, from)
+		case denied:
+			c.srv.door.Failures.Failed(l.user, from)
+		}
+	}()
 	if l.plugin == pluginNative && known && acct.Native != "" {
 		if !checkNative(acct.Native, c.salt[:], l.reply) {
 			return denied
@@ -260,7 +275,7 @@ func (c *conn) cachingSHA2(l loginData, acct Account, known bool) (bool, error) 
 		}
 	}
 	if len(l.reply) == 0 || len(l.reply) == 1 && l.reply[0] == 0 {
-		return known && acct.Verifier != "" && c.srv.cfg.Auth.Check(acct.Verifier, l.user, ""), nil
+		return known && acct.Verifier != "" && c.auth.Check(acct.Verifier, l.user, ""), nil
 	}
 	c.moreData(4)
 	body, err := c.loginPacket()
@@ -292,7 +307,7 @@ func (c *conn) cachingSHA2(l loginData, acct Account, known bool) (bool, error) 
 	if !known || verifier == "" {
 		verifier = mockVerifier
 	}
-	ok := c.srv.cfg.Auth.Check(verifier, l.user, password) && known && acct.Verifier != ""
+	ok := c.auth.Check(verifier, l.user, password) && known && acct.Verifier != ""
 	if ok {
 		c.srv.known.put(l.user, acct.Verifier, password)
 	}

@@ -27,8 +27,10 @@ import (
 
 // Config says how a Server behaves. Zero values are the documented defaults.
 type Config struct {
-	TLS  *tls.Config // nil: TLS is not offered
-	Auth Auth
+	// Current, if set, gives TLS and Auth as they are now: a new connection asks it once.
+	Current func() (*tls.Config, Auth)
+	TLS     *tls.Config // nil: TLS is not offered
+	Auth    Auth
 
 	MaxConnections     int           // 0: 1000
 	MaxUnauthenticated int           // connections before authentication at a time; 0: 100

@@ -198,7 +198,7 @@ func (v *variables) fixed(d *definition) string {
 			return p[strings.LastIndexByte(p, ':')+1:]
 		}
 	case "have_ssl", "have_openssl":
-		if c.srv.cfg.TLS != nil {
+		if c.tls != nil {
 			return "YES"
 		}
 	case "pseudo_thread_id":

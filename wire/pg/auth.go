@@ -27,6 +27,8 @@ type Auth struct {
 	AllowMD5 bool
 	// AllowPlain lets a client without SCRAM send its password over TLS.
 	AllowPlain bool
+	// RequireTLS refuses whoever does not ask for encryption.
+	RequireTLS bool
 	// TrustLoopback lets loopback connections in without a password although users exist.
 	TrustLoopback bool
 }

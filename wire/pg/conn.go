@@ -2,6 +2,7 @@ package pg
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 
@@ -18,6 +19,8 @@ type conn struct {
 	nc     net.Conn // perhaps Raw within TLS
 	w      writer
 	r      *door.Reader
+	tls    *tls.Config // as it was when the client came; so is auth
+	auth   Auth
 	be     *pgproto3.Backend // reads messages
 	ctx    context.Context   // ends when the client is gone
 	cancel context.CancelFunc
@@ -36,7 +39,11 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, Line: door.Line{Raw: nc}, nc: nc, portals: map[string]*portal{}, leave: func() {}}
+	c := &conn{srv: s, Line: door.Line{Raw: nc}, nc: nc, portals: map[string]*portal{}, leave: func() {},
+		tls: s.cfg.TLS, auth: s.cfg.Auth}
+	if s.cfg.Current != nil {
+		c.tls, c.auth = s.cfg.Current()
+	}
 	c.w = writer{line: &c.Line, nc: nc, timeout: s.cfg.WriteTimeout}
 	c.ctx, c.cancel = context.WithCancel(s.door.Context)
 	return c
@@ -77,7 +84,7 @@ func (c *conn) Serve() {
 }
 
 func (c *conn) logIn() error {
-	done, err := c.srv.door.WaitForLogin()
+	done, err := c.srv.door.WaitForLogin(c.Raw.RemoteAddr())
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ import (
 type Config struct {
 	TLS  *tls.Config // nil: TLS is not offered
 	Auth Auth
+	// Current, if set, gives both as they are now: a new connection asks it once.
+	Current func() (*tls.Config, Auth)
 
 	MaxConnections     int           // 0: 1000
 	MaxUnauthenticated int           // connections that log in at a time, others wait; 0: 100

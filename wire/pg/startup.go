@@ -42,6 +42,10 @@ func (c *conn) startup() error {
 	if err != nil {
 		return err
 	}
+	if _, ok := c.nc.(*tls.Conn); !ok && c.auth.RequireTLS {
+		return sqlerr.New(sqlerr.InvalidAuthorization, "connections without encryption are refused").
+			WithHint("Connect with sslmode=require or stronger.")
+	}
 	user := params["user"]
 	if user == "" {
 		return sqlerr.New(sqlerr.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
@@ -95,7 +99,7 @@ func (c *conn) directTLS(deadline time.Time) error {
 	if first[0] != 0x16 {
 		return nil
 	}
-	if c.srv.cfg.TLS == nil {
+	if c.tls == nil {
 		return errDone
 	}
 	if err := c.handshake(deadline); err != nil {
@@ -109,7 +113,7 @@ func (c *conn) directTLS(deadline time.Time) error {
 }
 
 func (c *conn) handshake(deadline time.Time) error {
-	cfg := c.srv.cfg.TLS.Clone()
+	cfg := c.tls.Clone()
 	cfg.NextProtos = []string{"postgresql"}
 	t := tls.Server(c.nc, cfg)
 	if err := t.SetDeadline(deadline); err != nil {
@@ -151,7 +155,7 @@ func (c *conn) startupPacket(deadline time.Time) (map[string]string, error) {
 		code := binary.BigEndian.Uint32(body)
 		switch {
 		case code == sslCode && !encrypted:
-			if c.srv.cfg.TLS == nil {
+			if c.tls == nil {
 				if _, err := c.nc.Write([]byte{'N'}); err != nil {
 					return nil, errDone
 				}
@@ -172,7 +176,7 @@ func (c *conn) startupPacket(deadline time.Time) (map[string]string, error) {
 			}
 		case code == cancelCode:
 			if len(body) >= 12 {
-				c.srv.engine.CancelBackend(int32(binary.BigEndian.Uint32(body[4:])), binary.BigEndian.Uint32(body[8:]))
+				c.cancelRequest(int32(binary.BigEndian.Uint32(body[4:])), binary.BigEndian.Uint32(body[8:]))
 			}
 			return nil, errDone
 		case code>>16 == 3:
@@ -180,6 +184,23 @@ func (c *conn) startupPacket(deadline time.Time) (map[string]string, error) {
 		default:
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports 3.0 to 3.0", code>>16, code&0xffff)
 		}
+	}
+}
+
+// canceller stands for a user in the count of failures: the secrets of cancel requests can be guessed
+// as passwords can.
+const canceller = "\x00cancel"
+
+// cancelRequest stops what the backend pid runs, if the secret is its own.
+func (c *conn) cancelRequest(pid int32, secret uint32) {
+	from := c.Raw.RemoteAddr()
+	if !c.srv.door.Failures.Turn(c.ctx, canceller, from) {
+		return
+	}
+	if c.srv.engine.CancelBackend(pid, secret) {
+		c.srv.door.Failures.Passed(canceller, from)
+	} else {
+		c.srv.door.Failures.Failed(canceller, from)
 	}
 }
 
@@ -305,7 +326,7 @@ func parseOptions(text string, into map[string]string) error {
 
 // authenticate admits user or returns the error that the client shall see.
 func (c *conn) authenticate(user string) error {
-	a := &c.srv.cfg.Auth
+	a := &c.auth
 	local, certified := door.IsLoopback(c.nc.RemoteAddr()), door.CertificateUser(c.nc) == user
 	if a.Lookup == nil {
 		if local || certified {
@@ -324,17 +345,26 @@ func (c *conn) authenticate(user string) error {
 		return nil
 	}
 	failed := sqlerr.New(sqlerr.InvalidPassword, "password authentication failed for user %q", user)
-	if known && strings.HasPrefix(stored, "md5") && a.AllowMD5 {
-		return c.authMD5(user, stored, failed)
-	}
-	ok, err := c.authSCRAM(user, stored, known)
-	if err != nil {
-		return err
-	}
-	if !ok {
+	from := c.Raw.RemoteAddr()
+	if !c.srv.door.Failures.Turn(c.ctx, user, from) {
 		return failed
 	}
-	return nil
+	var err error
+	if known && strings.HasPrefix(stored, "md5") && a.AllowMD5 {
+		err = c.authMD5(user, stored, failed)
+	} else {
+		var ok bool
+		if ok, err = c.authSCRAM(user, stored, known); err == nil && !ok {
+			err = failed
+		}
+	}
+	switch {
+	case err == nil:
+		c.srv.door.Failures.Passed(user, from)
+	case err == failed:
+		c.srv.door.Failures.Failed(user, from)
+	}
+	return err
 }
 
 func (c *conn) authMD5(user, stored string, failed error) error {
@@ -370,8 +400,8 @@ func (c *conn) authSCRAM(user, stored string, known bool) (bool, error) {
 	}
 	conv := server.NewConversation()
 	plus := scram.ChannelBinding{}
-	if t, ok := c.nc.(*tls.Conn); ok && len(c.srv.cfg.TLS.Certificates) > 0 {
-		if plus, err = serverEndpoint(c.srv.cfg.TLS, t); err == nil {
+	if t, ok := c.nc.(*tls.Conn); ok && len(c.tls.Certificates) > 0 {
+		if plus, err = serverEndpoint(c.tls, t); err == nil {
 			conv = server.NewConversationWithChannelBinding(plus)
 		}
 	}
