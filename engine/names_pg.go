@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/engine/syscat"
@@ -54,6 +55,9 @@ func (n pgNames) made(ctx context.Context, parts []string) (lake.Name, error) {
 		if name.Namespace == "pg_catalog" || name.Namespace == "information_schema" {
 			return name, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create %q", name.Namespace+"."+name.Table)
 		}
+		if name.Namespace == "public" {
+			return name, n.makePublic(ctx, name.Catalog)
+		}
 		return name, nil
 	}
 	for _, p := range s.searchPath() {
@@ -62,8 +66,28 @@ func (n pgNames) made(ctx context.Context, parts []string) (lake.Name, error) {
 			return name, nil
 		}
 	}
+	if slices.Contains(s.searchPath(), "public") {
+		name.Namespace = "public"
+		return name, n.makePublic(ctx, name.Catalog)
+	}
 	return name, sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").
 		WithHint("Write schema.%s, SET search_path, or CREATE SCHEMA.", name.Table)
+}
+
+// makePublic makes the schema public, which every database of PostgreSQL's has, at its first table.
+func (n pgNames) makePublic(ctx context.Context, catalog string) error {
+	if n.s.namespaceExists(ctx, catalog, "public") {
+		return nil
+	}
+	if err := n.s.mayWrite("CREATE"); err != nil {
+		return err
+	}
+	err := n.s.catalogOf(catalog).CreateNamespace(ctx, "public", nil)
+	n.s.host = nil
+	if isExists(err) {
+		return nil
+	}
+	return definitionError(err)
 }
 
 // schema: a catalog's name before it chooses the catalog.

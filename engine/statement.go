@@ -109,7 +109,7 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 			return nil, err
 		}
 	case *ast.Empty, *ast.Transaction, *ast.Set, *ast.Deallocate, *ast.ClosePortal, *ast.Discard,
-		*ast.Listen, *ast.Noop:
+		*ast.Listen, *ast.Noop, *ast.CreateIndex:
 	case *ast.Prepare:
 		// Bound at PREPARE itself: its parameters are its own, not the outer statement's.
 	default:
@@ -297,6 +297,9 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 		if err = s.needBlock("LOCK TABLE"); err == nil {
 			r.warn("01000", "LOCK TABLE has no effect: commits are checked for conflicts instead")
 		}
+	case *ast.CreateIndex:
+		r.verb = "CREATE INDEX"
+		err = s.createIndex(ctx, n, r)
 	case *ast.Noop:
 		if r.verb = n.Tag; n.Warn != "" {
 			r.warn("01000", "%s", n.Warn)

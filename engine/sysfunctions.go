@@ -7,6 +7,8 @@ import (
 
 	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -127,7 +129,10 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 			}
 		}
 	case "pg_type":
-		return syscat.TypeOID(last)
+		if oid, ok := syscat.TypeOID(last); ok {
+			return oid, true
+		}
+		return s.spelledType(ctx, name)
 	case "pg_proc":
 		return syscat.FunctionOID(last)
 	case "pg_authid", "pg_roles":
@@ -145,6 +150,35 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 		}
 	}
 	return 0, false
+}
+
+// spelledType finds a type by any of SQL's spellings: double precision, varchar(3), int[]. As
+// PostgreSQL's parseTypeString does, it has the grammar read a cast to it.
+func (s *Session) spelledType(ctx context.Context, name string) (uint32, bool) {
+	list, err := s.dialect.parse("SELECT NULL::" + name)
+	if err != nil || len(list) != 1 {
+		return 0, false
+	}
+	q, ok := list[0].Stmt.(*ast.QueryStmt)
+	if !ok || q.Query.With != nil || q.Query.OrderBy != nil || q.Query.Limit != nil || q.Query.Offset != nil {
+		return 0, false
+	}
+	sel, ok := q.Query.Body.(*ast.Select)
+	if !ok || len(sel.Items) != 1 || sel.Items[0].Alias != "" || sel.From != nil || sel.Where != nil || sel.GroupBy != nil || sel.Having != nil {
+		return 0, false
+	}
+	c, ok := sel.Items[0].Expr.(*ast.Cast)
+	if !ok {
+		return 0, false
+	}
+	if _, ok := c.X.(*ast.Lit); !ok {
+		return 0, false
+	}
+	b, err := bind.Bind(s.bindEnv(ctx, nil), list[0], nil)
+	if err != nil {
+		return 0, false
+	}
+	return b.Columns[0].Type.OID(), true
 }
 
 func (s *Session) relationOID(ctx context.Context, parts []string) (uint32, bool) {
@@ -190,13 +224,13 @@ func splitQualified(name string) ([]string, bool) {
 				}
 				part, end = part+`"`, end+1
 			}
-			s = s[end:]
+			s = strings.TrimLeft(s[end:], " \t\n")
 		} else {
 			j := strings.IndexByte(s, '.')
 			if j < 0 {
 				j = len(s)
 			}
-			part, s = strings.ToLower(s[:j]), s[j:]
+			part, s = strings.TrimRight(strings.ToLower(s[:j]), " \t\n"), s[j:]
 		}
 		out = append(out, part)
 		if s == "" {
@@ -205,7 +239,7 @@ func splitQualified(name string) ([]string, bool) {
 		if s[0] != '.' {
 			return nil, false
 		}
-		s = s[1:]
+		s = strings.TrimLeft(s[1:], " \t\n")
 	}
 }
 

@@ -748,6 +748,13 @@ type Noop struct {
 	Pos  int
 }
 
+// CreateIndex is CREATE INDEX without UNIQUE: it could only make reading faster, for which tables have
+// other means.
+type CreateIndex struct {
+	Table Name
+	Pos   int
+}
+
 // Empty is the empty statement.
 type Empty struct{}
 
@@ -779,6 +786,7 @@ func (*Discard) stmt()      {}
 func (*Listen) stmt()       {}
 func (*Lock) stmt()         {}
 func (*Noop) stmt()         {}
+func (*CreateIndex) stmt()  {}
 func (*Empty) stmt()        {}
 
 // Parsed is one statement of a text.

@@ -87,7 +87,10 @@ func (c *conv) utility(n any) ast.Stmt {
 	case *pgquery.Node_GrantRoleStmt:
 		c.refuse(c.from, "GRANT and REVOKE of roles are not supported: users are in lhsql's configuration file")
 	case *pgquery.Node_IndexStmt:
-		c.refuse(c.from, "indexes are not supported: Iceberg tables are pruned by partitions and statistics (see PARTITIONED BY and WRITE ORDERED BY)")
+		if n.IndexStmt.Unique {
+			c.refuse(c.from, "unique indexes are not supported: nothing would keep the values apart")
+		}
+		return &ast.CreateIndex{Table: c.relation(n.IndexStmt.Relation).Name, Pos: c.from}
 	case *pgquery.Node_DoStmt:
 		c.refuse(c.from, "DO blocks are not supported")
 	case *pgquery.Node_CreateFunctionStmt:
