@@ -27,7 +27,7 @@ func posixZone(s string) (loc *time.Location, canon string) {
 		return nil, ""
 	}
 	west := r.offset()
-	label, summer, footer := std, r.s != "", ""
+	summer, footer := r.s != "", ""
 	if summer {
 		dst, off := r.name(), west-3600
 		if r.s != "" && r.s[0] != ',' && r.s[0] != ';' {
@@ -43,16 +43,17 @@ func posixZone(s string) (loc *time.Location, canon string) {
 	if !r.ok || strings.ContainsAny(std+footer, "\x00\n") {
 		return nil, ""
 	}
-	if label == "" {
-		label = string(appendOffset(nil, -west, false))
-	}
 	if !summer {
-		loc = time.FixedZone(label, -west)
-	} else if loc, _ = madeZone(label, []madeSpan{{-1 << 59, -west, std, false}}, footer); loc == nil {
+		loc = time.FixedZone(std, -west)
+	} else if loc, _ = madeZone(canon, []madeSpan{{-1 << 59, -west, std, false}}, footer); loc == nil {
 		return nil, ""
+	}
+	if summer {
+		posixRules.Store(loc, true)
 	}
 	if posixCount.Add(1) > 1000 { // there is no end of rules
 		posixCache.Clear()
+		posixRules.Clear()
 		posixCount.Store(0)
 	}
 	posixCache.Store(canon, loc)
@@ -61,8 +62,14 @@ func posixZone(s string) (loc *time.Location, canon string) {
 
 var (
 	posixCache sync.Map // canonical rule → *time.Location
+	posixRules sync.Map // the *time.Location of each rule with daylight saving time
 	posixCount atomic.Int32
 )
+
+func isRule(l *time.Location) bool {
+	_, ok := posixRules.Load(l)
+	return ok
+}
 
 // ruleReader reads the parts of a POSIX rule from the front of s; ok is false once one failed.
 type ruleReader struct {
