@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"sort"
+
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -192,14 +194,36 @@ func splitFallible(terms []plan.Expr) (safe, fallible []plan.Expr) {
 	return safe, fallible
 }
 
-// guarded puts the terms that can fail behind those that cannot, as PostgreSQL's order by cost
-// does: 1 / v > 0 AND v <> 0 does not fail.
+// guarded puts the terms that can fail behind those that cannot, the dearer ones last, as PostgreSQL's
+// order by cost does: 1 / v > 0 AND v <> 0 does not fail.
 func guarded(terms []plan.Expr) plan.Expr {
 	if anyVolatile(terms) {
 		return plan.AndOf(terms...)
 	}
 	safe, fallible := splitFallible(terms)
+	sort.SliceStable(fallible, func(i, j int) bool { return callCost(fallible[i]) < callCost(fallible[j]) })
 	return plan.AndOf(append(safe, fallible...)...)
+}
+
+// callCost counts the functions that e calls, as PostgreSQL does: a cast by way of text is two.
+func callCost(e plan.Expr) float64 {
+	n := 0.0
+	plan.WalkExpr(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Call:
+			n++
+		case *plan.InList:
+			n += float64(len(x.List)) / 2
+		case *plan.Cast:
+			if from, to := x.X.Type(), x.Typ; from.IsString() != to.IsString() {
+				n += 2
+			} else if !from.Same(to) && !from.IsString() {
+				n++
+			}
+		}
+		return true
+	})
+	return n
 }
 
 // scan takes what reads its own columns only; what reads an enclosing query's stays above.

@@ -184,7 +184,7 @@ func ZoneOffset(loc *time.Location, micros int64) (east int, abbrev string) {
 	slot := &spans.slots[sec>>23&(zoneSlots-1)]
 	s := slot.Load()
 	if s == nil || sec < s.from || sec >= s.to {
-		s = zoneSpanAt(loc, sec)
+		s = zoneSpanAt(spans, sec)
 		slot.Store(s)
 	}
 	return s.east, s.abbrev
@@ -195,6 +195,7 @@ func ZoneOffset(loc *time.Location, micros int64) (east int, abbrev string) {
 type zoneSpans struct {
 	loc   *time.Location
 	base  *time.Location // of an abbreviation: the zone whose clocks it is read on
+	rule  bool           // a POSIX rule's: all 400 years are alike
 	slots [zoneSlots]atomic.Pointer[zoneSpan]
 }
 
@@ -218,23 +219,31 @@ func zoneSpansOf(loc *time.Location) *zoneSpans {
 	}
 	s, ok := zoneSpanCache.Find(loc)
 	if !ok {
-		s = &zoneSpans{loc: loc, base: abbreviationBase(loc)}
+		s = &zoneSpans{loc: loc, base: abbreviationBase(loc), rule: isRule(loc)}
 		zoneSpanCache.Put(loc, s, zoneBytes)
 	}
 	zoneSpanLast.Store(s)
 	return s
 }
 
-func zoneSpanAt(loc *time.Location, sec int64) *zoneSpan {
-	t := time.Unix(sec, 0).In(loc)
+// rulePeriod is after how many seconds the Gregorian calendar repeats: 400 years.
+const rulePeriod = 146097 * 86400
+
+func zoneSpanAt(spans *zoneSpans, sec int64) *zoneSpan {
+	shift := int64(0)
+	if spans.rule && sec < 0 {
+		// Package time applies rules to instants from 1970 on only.
+		shift = (-sec/rulePeriod + 1) * rulePeriod
+	}
+	t := time.Unix(sec+shift, 0).In(spans.loc)
 	s := &zoneSpan{from: sec, to: sec + 1}
 	s.abbrev, s.east = t.Zone()
 	start, end := t.ZoneBounds()
 	if !start.IsZero() {
-		s.from = start.Unix()
+		s.from = start.Unix() - shift
 	}
 	if !end.IsZero() {
-		s.to = end.Unix()
+		s.to = end.Unix() - shift
 	}
 	return s
 }

@@ -27,7 +27,7 @@ func posixZone(s string) (loc *time.Location, canon string) {
 		return nil, ""
 	}
 	west := r.offset()
-	label, summer, footer := std, r.s != "", ""
+	summer, footer := r.s != "", ""
 	if summer {
 		dst, off := r.name(), west-3600
 		if r.s != "" && r.s[0] != ',' && r.s[0] != ';' {
@@ -43,23 +43,33 @@ func posixZone(s string) (loc *time.Location, canon string) {
 	if !r.ok || strings.ContainsAny(std+footer, "\x00\n") {
 		return nil, ""
 	}
-	if label == "" {
-		label = string(appendOffset(nil, -west, false))
-	}
 	if !summer {
-		loc = time.FixedZone(label, -west)
-	} else if loc, _ = madeZone(label, []madeSpan{{-1 << 59, -west, std, false}}, footer); loc == nil {
+		loc = time.FixedZone(std, -west)
+	} else if loc, _ = madeZone(canon, []madeSpan{{-1 << 59, -west, std, false}}, footer); loc == nil {
 		return nil, ""
+	}
+	if summer {
+		posixRules.Put(loc, true, 32)
 	}
 	posixCache.Put(canon, loc, zoneBytes)
 	return loc, canon
 }
 
-// posixCache holds zones by their canonical rules, of which there is no end.
-var posixCache = cache.Shared[string, *time.Location]("zones by rule", 1<<20)
-
 // zoneBytes is about what a zone takes.
 const zoneBytes = 1024
+
+var (
+	// posixCache holds zones by their canonical rules, of which there is no end.
+	posixCache = cache.Shared[string, *time.Location]("zones by rule", 1<<20)
+	// posixRules are those of the rules that have daylight saving time. It remembers far more of them
+	// than posixCache: a session may still have one in hand.
+	posixRules = cache.Shared[*time.Location, bool]("rules of zones", 4<<20)
+)
+
+func isRule(l *time.Location) bool {
+	_, ok := posixRules.Find(l)
+	return ok
+}
 
 // ruleReader reads the parts of a POSIX rule from the front of s; ok is false once one failed.
 type ruleReader struct {

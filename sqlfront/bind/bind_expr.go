@@ -360,11 +360,28 @@ func (b *binder) compareRows(op string, l, r []plan.Expr, pos int) plan.Expr {
 			WithHint("Row comparison operators must be associated with btree operator families.").At(pos))
 	}
 	strict := op[:1]
+	// All but the last are compared twice, and what holds a query stands in one place only.
+	var onces []*letOnce
+	single := func(list []plan.Expr) []plan.Expr {
+		out := append([]plan.Expr(nil), list...)
+		for i, e := range out[:len(out)-1] {
+			if plan.IsVolatile(e) || plan.HasSubquery(e) {
+				o := b.letOnce(b.known(e))
+				onces = append(onces, o)
+				out[i] = o.ref
+			}
+		}
+		return out
+	}
+	l, r = single(l), single(r)
 	x := b.operator(op, l[len(l)-1], r[len(r)-1], pos)
 	for i := len(l) - 2; i >= 0; i-- {
 		x = &plan.Or{Args: []plan.Expr{
 			b.operator(strict, l[i], r[i], pos),
 			&plan.And{Args: []plan.Expr{b.operator("=", l[i], r[i], pos), x}}}}
+	}
+	for _, o := range onces {
+		x = o.in(x, pos)
 	}
 	return x
 }

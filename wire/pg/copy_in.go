@@ -355,6 +355,9 @@ func (s *copySource) endMarker(i int, csv bool) (int, error) {
 		switch next() {
 		case '\r':
 		case '\n':
+			if csv {
+				return 0, nil
+			}
 			return 0, other
 		default:
 			return 0, corrupt
