@@ -39,18 +39,25 @@ func main() {
 	reference := flag.String("reference", "", "a file that keeps the answers without a limit from run to run")
 	flag.DurationVar(&patience, "patience", patience, "how long one statement may take")
 	flag.Parse()
-	list, err := statements(*warehouse, *queries, *query, *only, *mean)
+	folder, err := os.MkdirTemp("", "lhsql-memory-*")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer os.RemoveAll(folder)
+	list, err := statements(*warehouse, *queries, *query, *only, *mean, folder)
 	if err == nil {
 		err = run(context.Background(), *binary, *warehouse, strings.Split(*limits, ","), list, *reference)
 	}
 	if err != nil {
+		os.RemoveAll(folder)
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// statements are those to ask.
-func statements(warehouse, queries, queryMemory, only string, mean bool) ([]statement, error) {
+// statements are those to ask. Tables that they need are made in folder.
+func statements(warehouse, queries, queryMemory, only string, mean bool, folder string) ([]statement, error) {
 	var all []statement
 	if warehouse != "" {
 		all = append(all, tables...)
@@ -58,6 +65,13 @@ func statements(warehouse, queries, queryMemory, only string, mean bool) ([]stat
 	all = append(append(append(all, tableless...), writes...), hostile...)
 	if mean {
 		all = hostile
+	}
+	if queries == "" {
+		tables, err := hostileMetadata(folder)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all[:len(all):len(all)], tables...)
 	}
 	if queries != "" {
 		all = nil
