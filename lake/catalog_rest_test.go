@@ -155,3 +155,41 @@ func TestRESTVendedCredentials(t *testing.T) {
 	_, err = c.Commit(f.ctx, f.name, Change{Add: []*DataFile{f.file(4)}})
 	f.must(err)
 }
+
+// A view that is replaced keeps its UUID and its versions, whoever reads meanwhile finds it, and a table
+// of the name is none.
+func TestRESTViewIsReplaced(t *testing.T) {
+	f, s := restFixture(t)
+	f.must(f.c.CreateNamespace(f.ctx, "a", nil))
+	n := Name{Namespace: "a", Table: "v"}
+	spec := func(sql string, columns ...string) ViewSpec {
+		v := ViewSpec{Schema: &Schema{}, Representations: map[string]string{"lhsql": sql}, DefaultNamespace: "a"}
+		for _, c := range columns {
+			v.Schema.Fields = append(v.Schema.Fields, primitive(c, "int"))
+		}
+		return v
+	}
+	first, err := f.c.CreateView(f.ctx, n, spec("select 1 as x", "x"), false)
+	f.must(err)
+	// The same columns, others, and the first ones again.
+	for i, v := range []ViewSpec{spec("select 2 as x", "x"), spec("select 3 as y, 4 as z", "y", "z"), spec("select 5 as x", "x")} {
+		v.Properties = map[string]string{"comment": v.Representations["lhsql"]}
+		now, err := f.c.CreateView(f.ctx, n, v, true)
+		f.must(err)
+		if now.UUID != first.UUID || now.SQL != v.Representations["lhsql"] || now.Properties["comment"] != now.SQL || len(now.ColumnNames()) != len(v.Schema.Fields) {
+			t.Errorf("replaced: %+v", now)
+		}
+		if got := len(s.Views["a.v"].Versions()); got != i+2 {
+			t.Errorf("%d versions after %d replacements", got, i+1)
+		}
+	}
+	var exists *Exists
+	if _, err := f.c.CreateView(f.ctx, n, spec("select 6 as x", "x"), false); !errors.As(err, &exists) {
+		t.Errorf("made twice: %v", err)
+	}
+	_, err = f.c.Create(f.ctx, f.name, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long")}}})
+	f.must(err)
+	if _, err := f.c.CreateView(f.ctx, f.name, spec("select 7 as x", "x"), true); !errors.As(err, &exists) || exists.What != "table" {
+		t.Errorf("a table is replaced by a view: %v", err)
+	}
+}

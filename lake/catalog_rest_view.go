@@ -49,7 +49,10 @@ func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 		case err == nil:
 			return c.LoadView(ctx, n)
 		case replace && (errors.Is(err, errLostRace) || errors.As(err, &exists)):
-			// Another writer was first. What is replaced is whatever is there.
+			if _, e := c.Load(ctx, n); e == nil {
+				return nil, &Exists{What: "table", Name: n.String()}
+			}
+			// Another writer was first. What is replaced is whatever view is there.
 			if try > policyOf(nil).tries {
 				return nil, conflict("other writers changed view %s first %d times", n.Table, try)
 			}
