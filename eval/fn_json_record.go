@@ -43,6 +43,9 @@ func toRecord(name string) func(c *Ctx, a []types.Datum, t types.Type) (types.Da
 		if err := recordKnown(name, t); err != nil {
 			return types.Null, err
 		}
+		if err := types.CheckJSONEscapes(a[0].Str()); err != nil {
+			return types.Null, err
+		}
 		return recordOf(a[0].Str(), t, nil, sessionText(c))
 	}
 }
@@ -51,6 +54,9 @@ func toRecord(name string) func(c *Ctx, a []types.Datum, t types.Type) (types.Da
 func populateRecord(c *Ctx, a []types.Datum, t types.Type) (types.Datum, error) {
 	if a[1].IsNull() {
 		return a[0], nil
+	}
+	if err := types.CheckJSONEscapes(a[1].Str()); err != nil {
+		return types.Null, err
 	}
 	return recordOf(a[1].Str(), t, membersOf(a[0]), sessionText(c))
 }

@@ -492,8 +492,8 @@ func keep(from, to types.Type) types.Type {
 // keepAlike keeps from only where its values also lie in memory as those of to do: the operands
 // of one polymorphic type meet in the kernel.
 func keepAlike(from, to types.Type) types.Type {
-	if sameForCall(from, to) && types.Alike(from, to) {
-		return from
+	if sameForCall(from, to) && from.Equal(to) {
+		return from // an upper bound on digits also says how wide they lie
 	}
 	return to
 }

@@ -20,6 +20,7 @@ var kinds = []struct {
 	{"guards", 25, guards},
 	{"zones", 15, zones},
 	{"grouping sets", 15, groupingSets},
+	{"queries anywhere", 25, queriesAnywhere},
 	{"views", 5, views},
 }
 
@@ -464,4 +465,120 @@ func views(g *gen) []string {
 		out = append(out, "select * from v."+n)
 	}
 	return out
+}
+
+// ---- queries wherever an expression may stand ----
+
+// query is a scalar one; with outer it may read the columns of d.t a.
+func (g *gen) query(outer bool) string {
+	col := g.pick("u.id", "u.i", "u.k", "u.n", "1")
+	where := ""
+	if outer && g.chance(60) {
+		where = fmt.Sprintf(" where u.%s %s a.%s", g.pick("id", "i", "k"), g.pick("=", "<", ">="), g.pick("id", "i", "b"))
+	} else if g.chance(30) {
+		where = " where u.i > " + fmt.Sprint(g.n(0, 7))
+	}
+	switch g.n(0, 7) {
+	case 0:
+		return fmt.Sprintf("(select count(*) from d.u u%s)", where)
+	case 1:
+		return fmt.Sprintf("(select %s from d.u u%s order by u.id limit 1)", col, where)
+	case 2:
+		return fmt.Sprintf("(with c as (select * from d.u u%s) select max(c.i) from c, d.u)", where)
+	case 3:
+		return fmt.Sprintf("(select min(x) from (select %s x from d.u u%s union select 2) q)", col, where)
+	case 4:
+		return fmt.Sprintf("(select sum(y) from (select count(*) over (order by u.id rows %s preceding) y from d.u u%s) q)", g.pick("1", "(select 1)"), where)
+	case 5:
+		return fmt.Sprintf("(with recursive r(x) as (select 1 union all select x + 1 from r where x < (select count(*) from d.u u%s)) select max(x) from r)", where)
+	case 6:
+		return g.pick("1", "2", "(select 2)")
+	}
+	return fmt.Sprintf("(select max(%s) from d.u u%s)", col, where)
+}
+
+func queriesAnywhere(g *gen) []string {
+	q := func() string { return g.query(true) }
+	c := func() string { return "(" + g.query(false) + ")::int" }
+	return []string{[]func() string{
+		func() string { return fmt.Sprintf("select a.id, %s, %s from d.t a", q(), q()) },
+		func() string {
+			return fmt.Sprintf("select a.id from d.t a where %s %s %s", q(), g.pick("=", "<", ">=", "is distinct from"), q())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id from d.t a where (a.i, %s) %s (%s, a.b)", q(), g.pick("=", "<", ">="), q())
+		},
+		func() string { return fmt.Sprintf("select a.id from d.t a where %s in (a.i, %s, %s)", q(), q(), q()) },
+		func() string {
+			return fmt.Sprintf("select a.id from d.t a where %s between symmetric %s and %s", q(), q(), q())
+		},
+		func() string {
+			return fmt.Sprintf("select coalesce(%s, %s), nullif(%s, %s), greatest(%s, a.i) from d.t a", q(), q(), q(), q(), q())
+		},
+		func() string {
+			return fmt.Sprintf("select case %s when %s then %s else a.i end from d.t a", q(), q(), q())
+		},
+		func() string { return fmt.Sprintf("select %s, count(*) from d.t a group by 1", q()) },
+		func() string {
+			return fmt.Sprintf("select a.i, count(*) from d.t a group by a.i having count(*) <= %s", g.query(false))
+		},
+		func() string {
+			return fmt.Sprintf("select sum(%s), count(*) filter (where a.i > %s) from d.t a", q(), q())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, sum(a.n) over (partition by %s order by a.id rows between %s preceding and %s following) from d.t a", q(), c(), c())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, sum(a.n) over (order by a.id %s between %s preceding and current row) from d.t a", g.pick("range", "groups"), c())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, lag(%s, %s) over (order by a.id), ntile(%s) over (order by a.id) from d.t a", q(), c(), c())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id from d.t a order by %s, a.id limit %s offset %s", q(), c(), c())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, x.y from d.t a, lateral (select u.id y from d.u u order by u.id limit %s) x", q())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, x.* from d.t a left join lateral (select sum(u.i) over (order by u.id rows coalesce(a.i, 0) * a.i preceding) from d.u u) x on true")
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, s from d.t a, generate_series(1, least(%s, 4)::int) s", q())
+		},
+		func() string {
+			return fmt.Sprintf("select distinct on (%s) a.id, generate_series(1, 2) from d.t a order by %s, a.id", "a.i", "a.i")
+		},
+		func() string {
+			return fmt.Sprintf("select x from (values (%s), (%s)) v(x)", g.query(false), g.query(false))
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, b.id from d.t a join d.u b on a.id = b.id and b.i < %s", q())
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, b.id from d.t a left join d.u b on a.id = b.id where coalesce(b.i, 1) < %s", q())
+		},
+		func() string {
+			return fmt.Sprintf("select %s from d.t a union select %s from d.u", q(), g.query(false))
+		},
+		func() string {
+			return fmt.Sprintf("select (array[%s, 5])[%s], array(select %s from d.u) from d.t a", q(), c(), g.pick("a.i", "d.u.id + a.id"))
+		},
+		func() string {
+			return fmt.Sprintf("with recursive c as (select %s v), r(n) as (select 1 union all select n + 1 from r%s where n < %s) select * from r", g.query(false),
+				g.pick(", c", ""), g.pick("3", "(select least(max(v), 4) from c)", "4"))
+		},
+		func() string {
+			return fmt.Sprintf("select a.id, exists (select from d.u u where u.i = a.i and u.k > %s) from d.t a", g.query(false))
+		},
+		func() string {
+			return fmt.Sprintf("select a.id from d.t a where a.i %s %s (select u.i from d.u u where u.id >= %s)", g.pick("=", "<>", "<"), g.pick("any", "all"), q())
+		},
+		func() string {
+			return fmt.Sprintf("select grouping(a.i), a.i, count(*) from d.t a group by rollup(a.i) having coalesce(a.i, 0) < %s", g.query(false))
+		},
+		func() string {
+			return fmt.Sprintf("select a.i, string_agg(a.s, ',' order by a.id), %s from d.t a group by a.i", g.query(false))
+		},
+	}[g.n(0, 27)]()}
 }
