@@ -79,7 +79,7 @@ const pgVersion = "15.18"
 // Engine owns catalogs, sessions and memory. Safe for concurrent use.
 type Engine struct {
 	cfg      Config
-	catalogs map[string]lake.Catalog
+	catalogs map[string]*configured
 	order    []string // catalog names as configured
 	started  time.Time
 	scratch  scratch // of temporary tables
@@ -108,7 +108,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.MemoryLimit <= 0 {
 		cfg.MemoryLimit = machineMemory() * 7 / 10
 	}
-	e := &Engine{cfg: cfg, catalogs: map[string]lake.Catalog{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
+	e := &Engine{cfg: cfg, catalogs: map[string]*configured{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
 		account: exec.NewServerAccount(cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit), scanShare(cfg.MemoryLimit)), store: lake.NewStore(nil)}
 	if cfg.PageCache == 0 {
 		cfg.PageCache = cfg.MemoryLimit / 16
@@ -123,13 +123,19 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 			e.Close()
 			return nil, sqlerr.New(sqlerr.ConfigFileError, "catalog %q is configured twice", c.Name)
 		}
-		cat, err := lake.OpenCatalog(ctx, c.Name, c.Props)
-		if err != nil {
+		cat := &configured{cfg: c, log: cfg.Log}
+		if err := cat.openAtStart(ctx); err != nil {
 			e.Close()
-			return nil, sqlerr.Wrap(err, sqlerr.ConfigFileError, "opening catalog %q", c.Name)
+			return nil, err
 		}
 		e.catalogs[c.Name] = cat
 		e.order = append(e.order, c.Name)
+	}
+	for k, v := range cfg.Settings {
+		if err := CheckSetting(k, v); err != nil {
+			e.Close()
+			return nil, sqlerr.Wrap(err, sqlerr.ConfigFileError, "settings.%s", k)
+		}
 	}
 	removeLeftScratch(e.scratchRoot())
 	if e.cfg.Default == "" && len(e.order) > 0 {
@@ -137,6 +143,11 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	if len(e.order) == 0 {
 		return nil, sqlerr.New(sqlerr.ConfigFileError, "no catalog is configured")
+	}
+	if e.catalogs[e.cfg.Default] == nil {
+		e.Close()
+		return nil, sqlerr.New(sqlerr.ConfigFileError, "database: %q is no configured catalog", e.cfg.Default).
+			WithHint("There are: %s.", quotedList(e.order))
 	}
 	return e, nil
 }
@@ -150,19 +161,45 @@ func (e *Engine) Close() error {
 	e.closeScratch()
 	var first error
 	for _, c := range e.catalogs {
-		if cl, ok := c.(interface{ Close() error }); ok {
-			if err := cl.Close(); first == nil {
-				first = err
-			}
+		if err := c.close(); first == nil {
+			first = err
 		}
 	}
 	return first
 }
 
-// Catalog finds an open catalog by name.
+// Catalog finds a catalog by name. One that cannot be reached fails with 08006 whatever it is asked.
 func (e *Engine) Catalog(name string) (lake.Catalog, bool) {
 	c, ok := e.catalogs[name]
-	return c, ok
+	if !ok {
+		return nil, false
+	}
+	return c.get(), true
+}
+
+// CheckSetting tells whether a session setting can have a value.
+func CheckSetting(name, value string) error {
+	_, err := checkSetting(canonicalSetting(name), value)
+	return err
+}
+
+// SetDefaults changes what sessions that open from now on find set; see Config.Settings.
+func (e *Engine) SetDefaults(settings map[string]string) error {
+	for k, v := range settings {
+		if err := CheckSetting(k, v); err != nil {
+			return err
+		}
+	}
+	e.mu.Lock()
+	e.cfg.Settings = settings
+	e.mu.Unlock()
+	return nil
+}
+
+func (e *Engine) defaultSettings() map[string]string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cfg.Settings
 }
 
 // CatalogNames lists the catalogs as configured.

@@ -398,7 +398,7 @@ func (s *Session) registerTable(ctx context.Context, a *procedureArgs) ([][]type
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.engine.catalogs[name.Catalog].Register(ctx, name, file)
+	t, err := s.engine.catalogs[name.Catalog].get().Register(ctx, name, file)
 	if err != nil {
 		return nil, definitionError(err)
 	}

@@ -89,7 +89,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if s.catalog, err = e.database(name, o.DatabaseOptional); err != nil {
 		return nil, err
 	}
-	layers := []map[string]string{e.cfg.Settings, o.Settings, {"session_authorization": o.User}}
+	layers := []map[string]string{e.defaultSettings(), o.Settings, {"session_authorization": o.User}}
 	if asOf != "" {
 		layers = append(layers, map[string]string{"lhsql.as_of": asOf})
 	}

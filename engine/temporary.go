@@ -37,8 +37,11 @@ func (s *Session) catalogOf(name string) lake.Catalog {
 	if name == temporaryCatalog && s.temp != nil {
 		return s.temp
 	}
-	c := s.engine.catalogs[name]
-	if c == nil || !s.tx.block {
+	c, ok := s.engine.Catalog(name)
+	if !ok {
+		return nil
+	}
+	if _, down := c.(unreached); down || !s.tx.block {
 		return c
 	}
 	return s.inTransaction(c)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"modernc.org/sqlite"
 )
@@ -88,5 +89,5 @@ func (c *sqlCatalog) fail(err error, what string) error {
 	if what != "read" {
 		verb = "write"
 	}
-	return sqlerr.Wrap(err, sqlerr.ConnectionException, "%s catalog %s", verb, c.name)
+	return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.ConnectionException, "%s catalog %s", verb, c.name)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/catalog/rest"
 	"github.com/apache/iceberg-go/table"
+	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -66,7 +67,7 @@ func openREST(ctx context.Context, name string, props map[string]string) (Catalo
 	}))
 	client, err := rest.NewCatalog(ctx, name, props["uri"], opts...)
 	if err != nil {
-		return nil, sqlerr.Wrap(err, sqlerr.ConnectionException, "open catalog %s", name)
+		return nil, sqlerr.Wrap(redact.Error(err, props), sqlerr.ConnectionException, "open catalog %s", name)
 	}
 	c.client = client
 	c.engine = commitEngine{pointers: c, load: func(ctx context.Context, n Name, _ string) (*Table, error) { return c.Load(ctx, n) }, send: c.send}
@@ -114,9 +115,9 @@ func (c *restCatalog) fail(err error, what, name string) error {
 	case errors.Is(err, catalog.ErrNamespaceNotEmpty):
 		return &NotEmpty{Namespace: name}
 	case errors.Is(err, rest.ErrUnauthorized), errors.Is(err, rest.ErrForbidden):
-		return sqlerr.Wrap(err, sqlerr.InsufficientPrivilege, "catalog %s", c.name)
+		return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.InsufficientPrivilege, "catalog %s", c.name)
 	}
-	return sqlerr.Wrap(err, sqlerr.ConnectionException, "catalog %s", c.name)
+	return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.ConnectionException, "catalog %s", c.name)
 }
 
 func (c *restCatalog) Namespaces(ctx context.Context) ([]string, error) {

@@ -51,14 +51,14 @@ func openSQL(ctx context.Context, name string, props map[string]string) (Catalog
 	}
 	c.postgres = target == "pgx"
 	if c.db, err = c.open(target, dsn); err != nil {
-		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
+		return nil, sqlerr.Wrap(withoutPassword(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
 	}
 	if err := c.waiting(ctx, func() error { return c.prepare(ctx) }); err != nil {
 		c.db.Close()
 		if locked(err) {
 			return nil, c.fail(err, "read")
 		}
-		return nil, sqlerr.Wrap(redact(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
+		return nil, sqlerr.Wrap(withoutPassword(err, dsn), sqlerr.ConnectionException, "open catalog %s", name)
 	}
 	return c, nil
 }
@@ -79,8 +79,8 @@ func (c *sqlCatalog) open(target, dsn string) (*sql.DB, error) {
 	})), nil
 }
 
-// redact keeps a connection string's password out of errors.
-func redact(err error, dsn string) error {
+// withoutPassword keeps a connection string's password out of errors.
+func withoutPassword(err error, dsn string) error {
 	if u, e := url.Parse(dsn); e == nil && u.User != nil {
 		if pw, ok := u.User.Password(); ok && pw != "" && strings.Contains(err.Error(), pw) {
 			return errors.New(strings.ReplaceAll(err.Error(), pw, "***"))

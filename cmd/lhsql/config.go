@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/redact"
 	"gopkg.in/yaml.v3"
 )
 
@@ -32,6 +33,7 @@ var options = []option{
 	{name: "tls.cert", doc: "certificate chain, PEM file"},
 	{name: "tls.key", doc: "its private key, PEM file"},
 	{name: "tls.client_ca", doc: "authorities of client certificates, PEM file: a certificate's CN is its user"},
+	{name: "tls.required", def: "off", doc: "refuse connections without TLS"},
 	{name: "users.*", doc: "users.NAME: verifiers as `lhsql user NAME` prints them", secret: true},
 	{name: "users_file", doc: "a file of lines NAME:VERIFIERS, read again when it changes"},
 	{name: "auth.md5", def: "off", doc: "let users with md5 verifiers log in"},
@@ -53,8 +55,9 @@ var options = []option{
 // config is the effective configuration: flat, by option name.
 type config struct {
 	values map[string]string
-	from   map[string]string // where a value came from, for messages
-	args   []string          // what is no option
+	from   map[string]string       // where a value came from, for messages
+	args   []string                // what is no option
+	again  func() (*config, error) // reads it anew
 }
 
 func findOption(name string) (option, bool) {
@@ -112,6 +115,7 @@ func loadConfig(args, environ []string, demo bool) (*config, error) {
 		}
 	}
 	c.args = flags.args
+	c.again = func() (*config, error) { return loadConfig(args, environ, demo) }
 	return c, nil
 }
 
@@ -310,34 +314,17 @@ func (c *config) pathTables() []string {
 	return nil
 }
 
-// secretWords mark the catalog properties that are not shown.
-var secretWords = []string{"secret", "password", "token", "credential", "key-id", "access-key", "sas"}
-
-func isSecret(name string) bool {
-	if o, ok := findOption(name); ok && o.secret {
-		return true
-	}
-	low := strings.ToLower(name)
-	for _, w := range secretWords {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// redacted is the value as it may be shown: user:password@ in URIs goes too.
+// redacted is the value as it may be shown: of a catalog's properties what is known to be harmless,
+// of all else what is no secret.
 func redacted(name, v string) string {
-	if isSecret(name) {
-		return "***"
+	if rest, ok := strings.CutPrefix(name, "catalogs."); ok {
+		_, prop, _ := strings.Cut(rest, ".")
+		return redact.Property(prop, v)
 	}
-	if at := strings.LastIndexByte(v, '@'); at >= 0 && strings.Contains(v, "://") {
-		head := strings.Index(v, "://") + 3
-		if at > head {
-			return v[:head] + "***" + v[at:]
-		}
+	if o, ok := findOption(name); !ok || o.secret {
+		return redact.Hidden
 	}
-	return v
+	return redact.URI(v)
 }
 
 // runConfig prints the effective configuration as a file that could be used.

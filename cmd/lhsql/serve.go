@@ -28,6 +28,9 @@ func runServe(c *config) error { return serve(c, nil) }
 
 // openEngine opens the engine; the embedded catalog's folder is made where it is missing.
 func openEngine(c *config) (*engine.Engine, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	ec, err := c.engineConfig()
 	if err != nil {
 		return nil, err
@@ -55,7 +58,11 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 			return err
 		}
 	}
-	wires, err := openWires(c, e)
+	l, err := newLive(c, logLine)
+	if err != nil {
+		return err
+	}
+	wires, err := openWires(c, e, l)
 	if err != nil {
 		return err
 	}
@@ -73,13 +80,19 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 			return err
 		}
 	}
-	stop := make(chan os.Signal, 2)
+	stop, again := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
 	var sig os.Signal
-	select {
-	case err := <-failed:
-		return err
-	case sig = <-stop:
+	for sig == nil {
+		select {
+		case err := <-failed:
+			return err
+		case <-again:
+			l.reload(e, c.again)
+		case sig = <-stop:
+		}
 	}
 	ctx, cancel := drain(sig, stop)
 	defer cancel()
@@ -118,23 +131,23 @@ func maxConnections(c *config) (int, error) {
 	return n, nil
 }
 
-func pgConfig(c *config, users userLookup) (pg.Config, error) {
-	var p pg.Config
+func pgConfig(c *config, l *live) (pg.Config, error) {
+	p := pg.Config{Log: logLine}
 	var err error
 	if p.MaxConnections, err = maxConnections(c); err != nil {
 		return p, err
 	}
-	p.Log = func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }
-	if p.TLS, err = tlsConfig(c); err != nil {
-		return p, err
-	}
-	p.Auth.AllowMD5, p.Auth.TrustLoopback = c.on("auth.md5"), c.on("auth.trust_loopback")
-	if users != nil {
-		p.Auth.Lookup = func(u string) (string, bool) {
-			stored, ok := users(u)
-			v, _ := verifiers(stored)
-			return v, ok
+	p.Current = func() (*tls.Config, pg.Auth) {
+		c, users, t := l.now()
+		a := pg.Auth{AllowMD5: c.on("auth.md5"), TrustLoopback: c.on("auth.trust_loopback"), RequireTLS: c.on("tls.required")}
+		if users != nil {
+			a.Lookup = func(u string) (string, bool) {
+				stored, ok := users(u)
+				v, _ := verifiers(stored)
+				return v, ok
+			}
 		}
+		return t, a
 	}
 	return p, nil
 }
@@ -217,6 +230,9 @@ func (f *userFile) read() error {
 		name, v, ok := strings.Cut(line, ":")
 		if !ok {
 			return fmt.Errorf("%s:%d: a line is NAME:VERIFIER", f.path, n)
+		}
+		if err := checkVerifiers(v); err != nil {
+			return fmt.Errorf("%s:%d: %s: %v", f.path, n, name, err)
 		}
 		users[name] = v
 	}

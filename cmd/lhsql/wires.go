@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -24,12 +25,9 @@ type wire struct {
 }
 
 // openWires opens the listeners that the configuration names.
-func openWires(c *config, e *engine.Engine) ([]wire, error) {
+func openWires(c *config, e *engine.Engine, l *live) ([]wire, error) {
 	var out []wire
-	users, err := openUsers(c)
-	if err != nil {
-		return nil, err
-	}
+	_, users, _ := l.now()
 	open := func(option, scheme, name string, srv func() (wire, error)) error {
 		addr := c.get(option)
 		if addr == "off" {
@@ -52,13 +50,13 @@ func openWires(c *config, e *engine.Engine) ([]wire, error) {
 		out = append(out, w)
 		return nil
 	}
-	err = open("pg", "postgres", "Postgres", func() (wire, error) {
-		cfg, err := pgConfig(c, users)
+	err := open("pg", "postgres", "Postgres", func() (wire, error) {
+		cfg, err := pgConfig(c, l)
 		return wire{srv: pg.NewServer(e, cfg)}, err
 	})
 	if err == nil {
 		err = open("mysql", "mysql", "MySQL", func() (wire, error) {
-			cfg, err := mysqlConfig(c, users)
+			cfg, err := mysqlConfig(c, l)
 			return wire{srv: mysql.NewServer(e, cfg)}, err
 		})
 	}
@@ -132,24 +130,23 @@ func verifiers(stored string) (verifier, native string) {
 	return verifier, native
 }
 
-func mysqlConfig(c *config, users userLookup) (mysql.Config, error) {
-	var m mysql.Config
+func mysqlConfig(c *config, l *live) (mysql.Config, error) {
+	m := mysql.Config{Log: logLine}
 	var err error
 	if m.MaxConnections, err = maxConnections(c); err != nil {
 		return m, err
 	}
-	m.Log = func(f string, a ...any) { fmt.Fprintf(os.Stderr, f+"\n", a...) }
-	if m.TLS, err = tlsConfig(c); err != nil {
-		return m, err
-	}
-	m.Auth.TrustLoopback = c.on("auth.trust_loopback")
-	m.Auth.Check = pg.CheckPassword
-	if users != nil {
-		m.Auth.Lookup = func(u string) (mysql.Account, bool) {
-			stored, ok := users(u)
-			v, n := verifiers(stored)
-			return mysql.Account{Verifier: v, Native: n}, ok
+	m.Current = func() (*tls.Config, mysql.Auth) {
+		c, users, t := l.now()
+		a := mysql.Auth{TrustLoopback: c.on("auth.trust_loopback"), RequireTLS: c.on("tls.required"), Check: pg.CheckPassword}
+		if users != nil {
+			a.Lookup = func(u string) (mysql.Account, bool) {
+				stored, ok := users(u)
+				v, n := verifiers(stored)
+				return mysql.Account{Verifier: v, Native: n}, ok
+			}
 		}
+		return t, a
 	}
 	return m, nil
 }

@@ -21,6 +21,7 @@ const (
 	StringCut                  Code = "01004"
 	NoData                     Code = "02000"
 	ConnectionException        Code = "08000"
+	ConnectionFailure          Code = "08006"
 	ProtocolViolation          Code = "08P01"
 	TransactionUnknown         Code = "08007"
 	FeatureNotSupported        Code = "0A000"

@@ -160,3 +160,10 @@ func newSalt() (s [20]byte, err error) {
 	}
 	return s, nil
 }
+
+// IsNativeHash tells whether s is a hash for mysql_native_password, as MySQL stores it: * and 40 hex
+// digits.
+func IsNativeHash(s string) bool {
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "*"))
+	return err == nil && len(b) == sha1.Size && s[0] == '*'
+}

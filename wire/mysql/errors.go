@@ -106,6 +106,7 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.IOError:                    {1030, "HY000"},
 	sqlerr.SystemError:                {1030, "HY000"},
 	sqlerr.ConnectionException:        {1030, "HY000"},
+	sqlerr.ConnectionFailure:          {1030, "HY000"},
 	sqlerr.StatementTooComplex:        {1436, "HY000"},
 	sqlerr.ProgramLimitExceeded:       {1153, "08S01"},
 	sqlerr.TooManyColumns:             {1117, "HY000"},

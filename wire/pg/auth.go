@@ -56,6 +56,18 @@ func verifier(password string, salt []byte, iterations int) (string, error) {
 	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", iterations, enc(salt), enc(stored[:]), enc(mac(salted, "Server Key"))), nil
 }
 
+// CheckVerifier tells whether a stored verifier is one: SCRAM-SHA-256 or md5, as PostgreSQL has them.
+func CheckVerifier(v string) error {
+	if rest, ok := strings.CutPrefix(v, "md5"); ok {
+		if b, err := hex.DecodeString(rest); err != nil || len(b) != md5.Size {
+			return errors.New("the stored verifier is not md5")
+		}
+		return nil
+	}
+	_, err := parseVerifier(v)
+	return err
+}
+
 func mac(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))
