@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/redact"
+	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 )
@@ -82,7 +83,12 @@ func (c *configured) get() lake.Catalog {
 	c.mu.Lock()
 	if c.cat == nil && c.trying == nil && time.Now().After(c.again) {
 		c.trying = make(chan struct{})
-		go c.try(c.trying)
+		done := c.trying
+		go func() {
+			if err := guard.Run(func() error { c.try(done); return nil }); err != nil {
+				c.log("opening catalog %s: %v", c.cfg.Name, err)
+			}
+		}()
 	}
 	cat, wait := c.cat, c.trying
 	c.mu.Unlock()
@@ -106,7 +112,14 @@ func (c *configured) get() lake.Catalog {
 func (c *configured) try(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
-	cat, err := lake.OpenCatalog(ctx, c.cfg.Name, c.cfg.Props)
+	var cat lake.Catalog
+	err := errors.New("it was not opened") // if opening panics
+	defer func() { c.tried(cat, err, done) }()
+	cat, err = lake.OpenCatalog(ctx, c.cfg.Name, c.cfg.Props)
+}
+
+// tried ends a try.
+func (c *configured) tried(cat lake.Catalog, err error, done chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer close(done)
