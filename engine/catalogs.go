@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/guard"
+	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 )
