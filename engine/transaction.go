@@ -15,7 +15,7 @@ type transaction struct {
 	block      bool // BEGIN was given
 	statement  bool // it is one statement's
 	failed     bool // only ROLLBACK helps
-	readOnly   bool
+	queried    bool // a statement has seen data
 	start      time.Time
 	savepoints []savepoint
 	catalogs   map[string]*lake.Transaction // those that it has touched, as it has made them
@@ -102,7 +102,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		}
 		if s.tx.block {
 			r.warn(sqlerr.ActiveTransaction, "there is already a transaction in progress")
-			return tag, nil
+			return tag, s.changeModes(t)
 		}
 		s.begin(t)
 		return tag, nil
@@ -142,25 +142,8 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 }
 
 func (s *Session) begin(t *ast.Transaction) {
-	s.tx = transaction{block: true, start: time.Now(), temp: s.temporaryState(), readOnly: s.settings.bool("default_transaction_read_only")}
-	if t.ReadOnly != nil {
-		s.tx.readOnly = *t.ReadOnly
-	}
-	s.setTransaction(t.Isolation, s.tx.readOnly)
-}
-
-// setTransaction makes transaction_isolation and transaction_read_only show the truth.
-func (s *Session) setTransaction(isolation string, readOnly bool) {
-	if isolation == "" {
-		isolation, _ = s.settings.get("default_transaction_isolation")
-	}
-	on := "off"
-	if readOnly {
-		on = "on"
-	}
-	local := func(name, v string) { s.settings.set(name, &v, true, true) }
-	local("transaction_isolation", strings.ToLower(isolation))
-	local("transaction_read_only", on)
+	s.tx = transaction{block: true, start: time.Now(), temp: s.temporaryState()}
+	s.setModes(t)
 }
 
 func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (string, error) {
@@ -169,6 +152,9 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 		tag = "ROLLBACK"
 	}
 	if !s.tx.block {
+		if t.Chain {
+			return "", sqlerr.New(sqlerr.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", strings.ToUpper(t.Op))
+		}
 		r.warn(sqlerr.NoActiveTransaction, "there is no transaction in progress")
 		return tag, nil
 	}
@@ -183,6 +169,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 	if tag == "ROLLBACK" || err != nil {
 		s.restoreTemporary(s.tx.temp)
 	}
+	chain := s.modes()
 	s.settings.endTx(tag == "COMMIT" && err == nil)
 	s.closeCursors(true)
 	s.tx = transaction{}
@@ -191,7 +178,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, r *Result) (
 		return "", err
 	}
 	if t.Chain {
-		s.begin(&ast.Transaction{})
+		s.begin(chain)
 	}
 	return tag, nil
 }

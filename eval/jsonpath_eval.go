@@ -13,9 +13,9 @@ import (
 type pathRun struct {
 	c     *Ctx
 	steps int
-	lax  bool
-	doc  *types.JSONValue
-	vars *types.JSONValue
+	lax   bool
+	doc   *types.JSONValue
+	vars  *types.JSONValue
 	// noVars: the operators take no variables, and every variable is null.
 	noVars bool
 	last   []int // lengths of the arrays whose subscripts are being evaluated

@@ -29,7 +29,7 @@ func TestSeriesAgreeWithRoots(t *testing.T) {
 				continue
 			}
 		}
-		exact := lnRoots(new(big.Float).SetPrec(2*prec + 200).Set(m), nil)
+		exact := lnRoots(new(big.Float).SetPrec(2*prec+200).Set(m), nil)
 		ln := lnNearOne(m, nil)
 		if n := apart(ln, exact); n < int(prec)-8 {
 			t.Fatalf("seed %d: ln %v with %d bits is right to %d", seed, m, prec, n)

@@ -38,7 +38,7 @@ const maxJSONDepth = 5000
 type jsonParser struct {
 	s     string
 	pos   int
-	seen  int  // values, so far
+	seen  int // values, so far
 	stop  []func()
 	build bool // false: only check
 	jsonb bool // \u0000 has no place in jsonb
