@@ -178,6 +178,15 @@ func canonicalSetting(name string) string {
 
 // checkSetting canonicalises value for the setting with the lower-case name.
 func checkSetting(name, value string) (string, error) {
+	c, err := readSetting(name, value)
+	if err == nil {
+		err = refuseSetting(name, c)
+	}
+	return c, err
+}
+
+// readSetting is the value as the setting's kind has it.
+func readSetting(name, value string) (string, error) {
 	s, ok := settingIndex[name]
 	if !ok {
 		if strings.Contains(name, ".") && !strings.HasPrefix(name, "lhsql.") {

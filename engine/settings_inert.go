@@ -2,8 +2,11 @@ package engine
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
 // inertText is PostgreSQL 15's pg_settings of what a client may SET, less the settings that have
@@ -42,4 +45,29 @@ func inertSettings() []setting {
 		out = append(out, s)
 	}
 	return out
+}
+
+// decisive are settings without a meaning here of which another value would change what statements
+// answer, or whether they run: each with the values that change nothing. All other settings of
+// inertSettings say how PostgreSQL does its work, and are known to do nothing.
+var decisive = map[string][]string{
+	"array_nulls":           {"on"},
+	"transform_null_equals": {"off"},
+	"quote_all_identifiers": {"off"},
+	"exit_on_error":         {"off"},
+	"lc_monetary":           plainLocales,
+	"lc_numeric":            plainLocales,
+	"lc_time":               plainLocales,
+}
+
+var plainLocales = []string{"c", "", "posix", "c.utf-8", "c.utf8", "en_us", "en_us.utf-8", "en_us.utf8"}
+
+// refuseSetting refuses a value that would be accepted and not be so.
+func refuseSetting(name, value string) error {
+	may, ok := decisive[name]
+	if !ok || slices.Contains(may, strings.ToLower(value)) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s = %s is not supported", name, value).
+		WithHint("It can only be %s.", may[0])
 }

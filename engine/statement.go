@@ -236,6 +236,7 @@ func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (
 		return r, sqlerr.New(sqlerr.ProtocolViolation, "the statement has %d parameters, %d were given", len(st.params), len(args))
 	}
 	s.setState("active", st.parsed.Text)
+	s.noteQuery(st.parsed.Stmt)
 	if err := runnerIn(ctx).holdPlan(st.parsed.Text); err != nil {
 		return r, err
 	}

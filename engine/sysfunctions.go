@@ -29,6 +29,9 @@ func (x systemSession) Setting(name string) (string, bool) {
 }
 
 func (x systemSession) SetSetting(name, value string, local bool) error {
+	if mode, ok := transactionMode(name); ok {
+		return x.s.setMode(mode, value)
+	}
 	return x.s.settings.set(name, &value, local, x.s.tx.block)
 }
 

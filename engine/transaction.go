@@ -16,7 +16,7 @@ type transaction struct {
 	statement  bool // it is one statement's
 	implicit   bool // it is a message's or a pipeline's: see BeginImplicit
 	failed     bool // only ROLLBACK helps
-	readOnly   bool
+	queried    bool // a statement has seen data
 	start      time.Time
 	savepoints []savepoint
 	catalogs   map[string]*lake.Transaction // those that it has touched, as it has made them
@@ -149,10 +149,13 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		}
 		switch {
 		case s.tx.implicit:
+			if err := s.changeModes(t); err != nil {
+				return "", err
+			}
 			s.tx.implicit = false
-			s.setModes(t)
 		case s.tx.block:
 			r.warn(sqlerr.ActiveTransaction, "there is already a transaction in progress")
+			return tag, s.changeModes(t)
 		default:
 			s.begin(t)
 		}
@@ -193,30 +196,8 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 }
 
 func (s *Session) begin(t *ast.Transaction) {
-	s.tx = transaction{block: true, start: time.Now(), temp: s.temporaryState(), readOnly: s.settings.bool("default_transaction_read_only")}
+	s.tx = transaction{block: true, start: time.Now(), temp: s.temporaryState()}
 	s.setModes(t)
-}
-
-// setModes gives the open transaction the modes that BEGIN states.
-func (s *Session) setModes(t *ast.Transaction) {
-	if t.ReadOnly != nil {
-		s.tx.readOnly = *t.ReadOnly
-	}
-	s.setTransaction(t.Isolation, s.tx.readOnly)
-}
-
-// setTransaction makes transaction_isolation and transaction_read_only show the truth.
-func (s *Session) setTransaction(isolation string, readOnly bool) {
-	if isolation == "" {
-		isolation, _ = s.settings.get("default_transaction_isolation")
-	}
-	on := "off"
-	if readOnly {
-		on = "on"
-	}
-	local := func(name, v string) { s.settings.set(name, &v, true, true) }
-	local("transaction_isolation", strings.ToLower(isolation))
-	local("transaction_read_only", on)
 }
 
 // endBlock runs COMMIT and ROLLBACK.
@@ -251,6 +232,7 @@ func (s *Session) finish(ctx context.Context, t *ast.Transaction, r *Result) (st
 	if tag == "ROLLBACK" || err != nil {
 		s.restoreTemporary(s.tx.temp)
 	}
+	chain := s.modes()
 	s.settings.endTx(tag == "COMMIT" && err == nil)
 	s.closeCursors(true)
 	s.tx = transaction{}
@@ -259,7 +241,7 @@ func (s *Session) finish(ctx context.Context, t *ast.Transaction, r *Result) (st
 		return "", err
 	}
 	if t.Chain {
-		s.begin(&ast.Transaction{})
+		s.begin(chain)
 	}
 	return tag, nil
 }

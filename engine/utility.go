@@ -137,7 +137,7 @@ func (s *Session) setStatement(n *ast.Set, r *Result) (string, error) {
 		r.warn(sqlerr.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks")
 	}
 	if n.Name == "transaction" || n.Name == "session characteristics" {
-		return tag, s.setCharacteristics(n)
+		return tag, s.setCharacteristics(n, r)
 	}
 	if n.Default {
 		if n.Reset {
@@ -159,6 +159,9 @@ func (s *Session) setStatement(n *ast.Set, r *Result) (string, error) {
 	}
 	if canonicalSetting(n.Name) == "search_path" {
 		v = quotePath(words)
+	}
+	if mode, ok := transactionMode(n.Name); ok {
+		return tag, s.setMode(mode, v)
 	}
 	if err := s.settings.set(n.Name, &v, n.Local, s.tx.block); err != nil {
 		if e, ok := sqlerr.As(err); ok && e.Pos < 0 && e.Code != "55P02" {
@@ -222,42 +225,6 @@ func settingWord(e ast.Expr) (string, error) {
 		return "INTERVAL '" + string(types.AppendInterval(nil, iv, nil)) + "'", err
 	}
 	return "", sqlerr.New(sqlerr.SyntaxError, "SET takes constants only").At(e.Position())
-}
-
-// setCharacteristics is SET TRANSACTION and SET SESSION CHARACTERISTICS AS TRANSACTION; the
-// parser gives the modes as words: "isolation level …", "read only", "read write", ….
-func (s *Session) setCharacteristics(n *ast.Set) error {
-	for _, e := range n.Values {
-		w, err := settingWord(e)
-		if err != nil {
-			return err
-		}
-		w = strings.ToLower(w)
-		name, value := "", ""
-		if lvl, ok := strings.CutPrefix(w, "isolation level "); ok {
-			name, value = "isolation", lvl
-		} else if w == "read only" || w == "read write" {
-			name, value = "read_only", map[bool]string{true: "on", false: "off"}[w == "read only"]
-		} else {
-			name, value = "deferrable", map[bool]string{true: "on", false: "off"}[w == "deferrable"]
-		}
-		if n.Name == "transaction" {
-			if !s.tx.block {
-				continue
-			}
-			if name == "read_only" {
-				s.tx.readOnly = value == "on"
-			}
-			if err := s.settings.set("transaction_"+name, &value, true, true); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.settings.set("default_transaction_"+name, &value, false, s.tx.block); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // showColumns are SHOW's: one named like the setting, or three for ALL.

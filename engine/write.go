@@ -53,7 +53,7 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 
 // mayWrite refuses the write that messages call what, where the session or its transaction only reads.
 func (s *Session) mayWrite(what string) error {
-	if s.tx.block && s.tx.readOnly || !s.tx.block && s.settings.bool("default_transaction_read_only") {
+	if s.readOnly() {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", what)
 	}
 	if v, _ := s.settings.get("lhsql.as_of"); v != "" {

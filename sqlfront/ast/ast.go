@@ -668,13 +668,14 @@ type Procedure struct {
 
 // Transaction: Op "begin", "commit", "rollback", "savepoint", "release", "rollback to".
 type Transaction struct {
-	Op        string
-	Start     bool // spelled START TRANSACTION: its tag says so
-	Name      string
-	Isolation string
-	ReadOnly  *bool
-	Chain     bool
-	Pos       int
+	Op         string
+	Start      bool // spelled START TRANSACTION: its tag says so
+	Name       string
+	Isolation  string
+	ReadOnly   *bool
+	Deferrable *bool
+	Chain      bool
+	Pos        int
 }
 type Set struct {
 	Name    string // lower case; "time zone" is "timezone"; "session characteristics", "transaction" likewise

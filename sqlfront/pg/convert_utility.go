@@ -127,6 +127,9 @@ func (c *conv) transaction(n *pgquery.TransactionStmt) ast.Stmt {
 		case "transaction_read_only":
 			ro := def.GetArg().GetAConst().GetIval().GetIval() != 0
 			t.ReadOnly = &ro
+		case "transaction_deferrable":
+			def := def.GetArg().GetAConst().GetIval().GetIval() != 0
+			t.Deferrable = &def
 		}
 	}
 	return t

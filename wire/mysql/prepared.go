@@ -88,6 +88,9 @@ func (c *conn) prepare(text string) error {
 
 func (c *conn) newStatement(p *piece) (_ *statement, err error) {
 	c.warnings = nil
+	if err := c.unsafe(p); err != nil {
+		return nil, err
+	}
 	l, err := c.local(p)
 	if err != nil {
 		return nil, err
@@ -203,6 +206,9 @@ func (c *conn) piece(p *piece, binary bool) error {
 	}
 	if p.word(0) == "execute" {
 		return c.sqlExecute(p, binary)
+	}
+	if err := c.unsafe(p); err != nil {
+		return err
 	}
 	l, err := c.local(p)
 	if err != nil {

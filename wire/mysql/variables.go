@@ -379,6 +379,9 @@ func (v *variables) set(name string, value *string, global bool) error {
 			return err
 		}
 	}
+	if err := d.refuse(text); err != nil {
+		return err
+	}
 	if s, x, ok := engineSetting(d.name, text); ok {
 		if d.name == "time_zone" && strings.EqualFold(text, "SYSTEM") {
 			x = "UTC"
