@@ -25,6 +25,8 @@ step pruning check ./testsql/interop -run TestPruning -prune-tables 5000
 step interleavings check ./testsql/write -run TestInterleavings -interleave.cases 1000
 step histories check ./testsql/write -run Histor -history.runs 500 -history.len 80
 step kills check ./testsql/write -run Killed -kill.cycles 2000
+step postgresql check ./testsql/interop/pg_diff -args -queries 200000
+step contention check ./testsql/write -run TestContention -v -contention.time=8s -contention.pause=5ms -contention.others=true
 step random check ./exec ./eval ./types ./prune ./planner ./scan/... -count 20
 step race go test -race -timeout 12h ./exec ./scan/... ./lake/... ./engine/... ./wire/...
 step fuzz env FUZZ_WORKERS=2 scripts/fuzz.sh 2m
