@@ -14,9 +14,8 @@ import (
 
 // writeRun is a write statement that is built to be run, once.
 type writeRun struct {
-	src       vec.Source
-	env       *exec.Env
-	committed bool
+	src vec.Source
+	env *exec.Env
 }
 
 // writeAgain runs a write statement, and once more from the beginning where another writer's commit

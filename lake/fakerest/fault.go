@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 )
 
 // Fault is what becomes of some requests.
@@ -129,9 +128,4 @@ func breakOff(w http.ResponseWriter, reset bool) {
 		_ = t.SetLinger(0)
 	}
 	_ = c.Close()
-}
-
-// Of picks requests by their method and what their path holds.
-func Of(method, part string) func(*http.Request) bool {
-	return func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, part) }
 }

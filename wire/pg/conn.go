@@ -148,11 +148,6 @@ func (c *conn) lost(err error) {
 	}
 }
 
-func isTimeout(err error) bool {
-	var ne net.Error
-	return errors.As(err, &ne) && ne.Timeout()
-}
-
 // fatal says why the connection ends.
 func (c *conn) fatal(err error) {
 	c.sendError("FATAL", err)
