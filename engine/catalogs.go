@@ -66,6 +66,9 @@ func away(err error, props map[string]string) bool {
 		return false
 	}
 	text := err.Error()
+	if strings.Contains(text, "dial tcp") {
+		return true // nobody was there to say anything; the port may hold a 404
+	}
 	for _, wrong := range []string{
 		"SQLSTATE 28", "SQLSTATE 3D", "SQLSTATE 42", // a password, a database, a right
 		"nauthorized", "orbidden", "401", "403", "404",
