@@ -75,8 +75,9 @@ func (d *Door) leave(host string) {
 }
 
 // WaitForLogin takes a place among those that log in; leave gives it back. Those that wait hold a
-// connection and a goroutine each, so there are no more of them than may be connected, and of one
-// address half as many.
+// connection and a goroutine each, so of one address there are no more than may be connected, since a
+// pool may open all of its connections at once, and together twice as many, so that no address takes
+// the others' room.
 func (d *Door) WaitForLogin(from net.Addr) (leave func(), err error) {
 	host := Host(from)
 	leave = sync.OnceFunc(func() { d.leave(host) })
@@ -92,7 +93,7 @@ func (d *Door) WaitForLogin(from net.Addr) (leave func(), err error) {
 			same++
 		}
 	}
-	if len(d.waiters) >= d.cfg.MaxSessions || same >= max(1, d.cfg.MaxSessions/2) {
+	if len(d.waiters) >= 2*d.cfg.MaxSessions || same >= d.cfg.MaxSessions {
 		d.mu.Unlock()
 		return nil, d.cfg.TooMany
 	}
