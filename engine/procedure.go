@@ -41,6 +41,8 @@ var procedures = map[string]procedure{
 		columns: []ResultColumn{{Name: "branch_updated", Type: types.T(types.Text)}, {Name: "previous_ref", Type: types.T(types.Int8)}, {Name: "updated_ref", Type: types.T(types.Int8)}}},
 	"ancestors_of": {params: []string{"table", "snapshot_id"}, reads: true, run: (*Session).ancestorsOf,
 		columns: []ResultColumn{{Name: "snapshot_id", Type: types.T(types.Int8)}, {Name: "timestamp", Type: types.T(types.Int8)}}},
+	"expire_snapshots":    expireSnapshotsProcedure,
+	"remove_orphan_files": removeOrphanFilesProcedure,
 	// VACUUM's tables are any number. It is taken, as tools send it, and says that it does nothing yet.
 	"vacuum": {immediate: true},
 	"register_table": {params: []string{"table", "metadata_file"}, immediate: true, run: (*Session).registerTable,
@@ -70,6 +72,8 @@ type procedureArgs struct {
 	name string
 	vals map[string]bind.Constant
 	rel  *bind.Relation // the table of ALTER TABLE … EXECUTE
+	// result takes warnings.
+	result *Result
 }
 
 func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Relation, r *Result) error {
@@ -93,6 +97,7 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 	if err != nil {
 		return err
 	}
+	a.result = r
 	rows, err := p.run(s, ctx, a)
 	if err != nil {
 		return err

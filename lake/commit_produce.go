@@ -337,6 +337,11 @@ func (p *producer) merge(ctx context.Context) error {
 	for _, m := range p.manifests {
 		if !merged[m.Path] {
 			rest = append(rest, m)
+			continue
+		}
+		if m.AddedSnapshotID == p.id {
+			// This commit's own, which nothing will name. One that stays is an orphan and does no harm.
+			_ = p.head.FS().Remove(ctx, m.Path)
 		}
 	}
 	p.manifests = rest

@@ -155,6 +155,9 @@ func (s *orphanSearch) alone(ctx context.Context, c Catalog) error {
 func (s *orphanSearch) hold(ctx context.Context, t *Table, snaps []*Snapshot) error {
 	real := map[string]string{} // folders outside of the roots → where they really lie
 	add := func(h *Held) error {
+		if !h.Live() {
+			return nil
+		}
 		if _, err := s.held.add(h.Path); err != nil {
 			return err
 		}
