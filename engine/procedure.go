@@ -43,6 +43,8 @@ var procedures = map[string]procedure{
 		columns: []ResultColumn{{Name: "snapshot_id", Type: types.T(types.Int8)}, {Name: "timestamp", Type: types.T(types.Int8)}}},
 	"expire_snapshots":    expireSnapshotsProcedure,
 	"remove_orphan_files": removeOrphanFilesProcedure,
+	"rewrite_manifests":   rewriteManifestsProcedure,
+	"optimize_manifests":  optimizeManifestsProcedure,
 	// VACUUM's tables are any number. It is taken, as tools send it, and says that it does nothing yet.
 	"vacuum": {immediate: true},
 	"register_table": {params: []string{"table", "metadata_file"}, immediate: true, run: (*Session).registerTable,

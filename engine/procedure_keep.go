@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,13 @@ var (
 		columns:   []ResultColumn{{Name: "orphan_file_location", Type: types.T(types.Text)}},
 		immediate: true, run: (*Session).removeOrphanFiles,
 	}
+	rewriteManifestsProcedure = procedure{
+		params:    []string{"table", "use_caching", "spec_id", "sort_by", "branch", "dry_run"},
+		columns:   int8Columns("rewritten_manifests_count", "added_manifests_count"),
+		immediate: true, run: (*Session).rewriteManifests,
+	}
+	// Trino's ALTER TABLE … EXECUTE optimize_manifests gives no rows.
+	optimizeManifestsProcedure = procedure{params: []string{"table"}, immediate: true, run: (*Session).rewriteManifests}
 )
 
 // maintains runs a piece of maintenance on the procedure's table as a job.
@@ -138,6 +146,43 @@ func (s *Session) removeOrphanFiles(ctx context.Context, a *procedureArgs) ([][]
 		rows[i] = []types.Datum{types.NewStr(p)}
 	}
 	return rows, nil
+}
+
+// rewriteManifests clusters manifests by partition.
+func (s *Session) rewriteManifests(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	how := lake.ManifestRewrite{Memory: s.engine.cfg.MemoryLimit / 8}
+	var err error
+	if a.given("spec_id") {
+		n, err := a.count("spec_id")
+		if err != nil {
+			return nil, err
+		}
+		how.Spec = &n
+	}
+	if how.SortBy, err = a.list("sort_by"); err != nil {
+		return nil, err
+	}
+	if a.given("branch") {
+		if how.Branch, err = a.text("branch"); err != nil {
+			return nil, err
+		}
+	}
+	if _, err = a.flag("use_caching"); err != nil {
+		return nil, err
+	}
+	if how.DryRun, err = a.flag("dry_run"); err != nil {
+		return nil, err
+	}
+	var replaced, added int
+	err = s.maintains(ctx, a, func(g maintain.Target) (string, error) {
+		var err error
+		replaced, added, err = maintain.RewriteManifests(ctx, g, how)
+		return fmt.Sprintf("%s replaced by %d", plural(replaced, "manifest"), added), err
+	})
+	if err != nil || a.name == "optimize_manifests" {
+		return nil, err
+	}
+	return [][]types.Datum{{types.NewInt(int64(replaced)), types.NewInt(int64(added))}}, nil
 }
 
 // removed words what was removed, and warns of what could not be.
@@ -260,17 +305,37 @@ func (a *procedureArgs) flag(k string) (bool, error) {
 	return d.Bool(), nil
 }
 
-// ids reads an argument that is an array of snapshot ids, or a text of ids between commas.
+// list reads an argument that is an array, or a text of items between commas; nil if it is not given.
+func (a *procedureArgs) list(k string) ([]string, error) {
+	if !a.given(k) {
+		return nil, nil
+	}
+	v := a.vals[k]
+	if v.Typ.Kind == types.Array {
+		var out []string
+		for _, e := range v.Value.List() {
+			if e.IsNull() {
+				return nil, sqlerr.New(sqlerr.NullNotAllowed, "%s cannot hold NULL", k)
+			}
+			out = append(out, types.Format(e, v.Typ.Elem(), nil))
+		}
+		return out, nil
+	}
+	text, err := a.text(k)
+	return strings.FieldsFunc(strings.Trim(text, "{}[]"), func(r rune) bool { return r == ',' || r == ' ' }), err
+}
+
+// ids reads an argument that is a list of snapshot ids.
 func (a *procedureArgs) ids(k string) ([]int64, error) {
 	if !a.given(k) {
 		return nil, nil
 	}
-	text, err := a.text(k)
+	words, err := a.list(k)
 	if err != nil {
 		return nil, err
 	}
 	var out []int64
-	for _, w := range strings.FieldsFunc(strings.Trim(text, "{}[]"), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, w := range words {
 		d, err := types.Parse(w, types.T(types.Int8), nil)
 		if err != nil {
 			return nil, err

@@ -80,14 +80,20 @@ func (p *producer) run(ctx context.Context) error {
 	if err := yield(ctx, "validate"); err != nil {
 		return err
 	}
+	old, err := p.head.Manifests(ctx, p.parent)
+	if err != nil {
+		return err
+	}
+	if p.c.Manifests != nil {
+		if err := p.swapManifests(old); err != nil {
+			return err
+		}
+		return p.publish(ctx)
+	}
 	if err := p.c.validate(ctx, p.head, p.parent); err != nil {
 		return err
 	}
 	if err := yield(ctx, "manifests"); err != nil {
-		return err
-	}
-	old, err := p.head.Manifests(ctx, p.parent)
-	if err != nil {
 		return err
 	}
 	if err := p.filter(ctx, old); err != nil {
@@ -565,7 +571,7 @@ func (p *producer) operation(a, r fileSums) string {
 	switch {
 	case p.c.Operation != "":
 		return p.c.Operation
-	case p.c.Kind == Compaction:
+	case p.c.Kind == Compaction, p.c.Manifests != nil:
 		return "replace"
 	case r.data == 0 && a.deletes == 0 && r.deletes == 0:
 		return "append"

@@ -47,8 +47,14 @@ func (h *state) maintain(r *rand.Rand) error {
 		return h.forget(ctx, slices.Delete(snaps, i, i+1))
 	case 2:
 		return h.orphans(ctx)
+	default:
+		if r.IntN(2) == 0 {
+			if err := h.exec(fmt.Sprintf("ALTER TABLE t SET TBLPROPERTIES ('commit.manifest.target-size-bytes' = '%d')", []int{4000, 12000, 8 << 20}[r.IntN(3)])); err != nil {
+				return err
+			}
+		}
+		return h.exec("CALL system.rewrite_manifests('s.t')")
 	}
-	return nil
 }
 
 func (h *state) snapshots(ctx context.Context) ([]int64, error) {
