@@ -55,6 +55,12 @@ func (s *Session) maintains(ctx context.Context, a *procedureArgs, run func(main
 	g := maintain.Target{Catalog: s.catalogOf(t.Name.Catalog), Table: t, User: s.opts.User}
 	g.Job = s.engine.jobs.Start(a.name, t.Name.String(), s.opts.User, s.pid, nil)
 	did, err := run(g)
+	if dry, _ := a.flag("dry_run"); dry {
+		did = "dry run: " + did
+	}
+	if err != nil {
+		did = ""
+	}
 	g.Job.End(did, err)
 	s.moved(t.Name, nil)
 	if err != nil {
