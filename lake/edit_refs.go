@@ -267,10 +267,12 @@ func (e *Edit) RemoveSnapshots(ids []int64) error {
 	if err := e.filterDoc("snapshots", gone); err != nil {
 		return err
 	}
-	for _, key := range []string{"statistics", "partition-statistics"} {
+	// A catalog that is sent updates forgets these files by itself.
+	for key, list := range map[string]*[]StatisticsFile{"statistics": &e.s.statistics, "partition-statistics": &e.s.partitionStatistics} {
 		if err := e.filterDoc(key, gone); err != nil {
 			return err
 		}
+		*list = slices.DeleteFunc(slices.Clone(*list), func(f StatisticsFile) bool { return gone[f.SnapshotID] })
 	}
 	var rest []*Snapshot
 	for _, s := range e.s.snapshots {

@@ -24,7 +24,10 @@ type state struct {
 	refs            []Ref
 	log             []LogEntry
 	metadataLog     []MetadataLogEntry
-	raw             []byte // the document itself: a commit edits it and keeps what it does not know
+	statistics      []StatisticsFile
+	// partitionStatistics are files of the other kind (spec, "Partition Statistics").
+	partitionStatistics []StatisticsFile
+	raw                 []byte // the document itself: a commit edits it and keeps what it does not know
 }
 
 // FirstReservedID is the first of the field ids that no table's own column has (spec, "Reserved Field
@@ -44,6 +47,10 @@ func (t *Table) Snapshots() []*Snapshot          { return t.snapshots }
 func (t *Table) Refs() []Ref                     { return t.refs }
 func (t *Table) SnapshotLog() []LogEntry         { return t.log }
 func (t *Table) MetadataLog() []MetadataLogEntry { return t.metadataLog }
+
+// Statistics and PartitionStatistics are the files of statistics that the metadata names.
+func (t *Table) Statistics() []StatisticsFile          { return t.statistics }
+func (t *Table) PartitionStatistics() []StatisticsFile { return t.partitionStatistics }
 
 // Schema is the current schema.
 func (t *Table) Schema() *Schema { return t.SchemaByID(t.currentSchemaID) }
