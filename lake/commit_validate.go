@@ -143,6 +143,11 @@ func (d *difference) applies(head *Table, del *DataFile) bool {
 		return false // it names its one file
 	}
 	for _, f := range d.added {
+		// A file that came by compaction, which kept the sequence number, has a path that no earlier
+		// delete file can name.
+		if del.Content == PositionDeletes && f.DataSeq < f.FileSeq {
+			continue
+		}
 		if mayApply(head, del, f) {
 			return true
 		}
@@ -168,11 +173,14 @@ func (c *Change) Lost(ctx context.Context, head *Table) (map[*DataFile]bool, err
 	if branch == "" {
 		branch = "main"
 	}
-	r, ok := head.Ref(branch)
-	if !ok || !r.Branch {
-		return all(), nil
+	at := head.CurrentSnapshot()
+	if branch != "main" {
+		r, ok := head.Ref(branch)
+		if !ok || !r.Branch {
+			return all(), nil
+		}
+		at = head.SnapshotByID(r.SnapshotID)
 	}
-	at := head.SnapshotByID(r.SnapshotID)
 	if !head.isAncestor(c.Snapshot.ID, at) {
 		return all(), nil
 	}
