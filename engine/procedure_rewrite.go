@@ -353,7 +353,7 @@ func (s *Session) explainRewrite(ctx context.Context, a *procedureArgs) ([]expla
 			if where == "" {
 				where = "all"
 			}
-			add(2, "Group", fmt.Sprintf("%s: %d files, %s, %d delete files → %d files", where, len(x.Tasks), planner.BytesText(x.Bytes), len(deletes), x.Outputs))
+			add(2, "Group", fmt.Sprintf("%s: %d files → %d, %d delete files, %s", where, len(x.Tasks), x.Outputs, len(deletes), planner.BytesText(x.Bytes)))
 		}
 		return "", nil
 	})
