@@ -26,6 +26,9 @@ type procedure struct {
 	params  []string
 	columns []ResultColumn // of the rows that it gives
 	reads   bool           // it changes nothing
+	where   bool           // it takes WHERE
+	// explain, if set, tells what a call would do.
+	explain func(*Session, context.Context, *procedureArgs) ([]explainLine, error)
 	// It takes effect at once, which no transaction block can undo.
 	immediate bool
 	run       func(*Session, context.Context, *procedureArgs) ([][]types.Datum, error)
@@ -37,6 +40,11 @@ var procedures = map[string]procedure{
 	"set_current_snapshot":  {params: []string{"table", "snapshot_id", "ref"}, columns: moved, run: (*Session).setCurrentSnapshot},
 	"cherrypick_snapshot":   {params: []string{"table", "snapshot_id"}, columns: picked, run: (*Session).cherrypickSnapshot},
 	"publish_changes":       {params: []string{"table", "wap_id"}, columns: picked, run: (*Session).publishChanges},
+
+	"rewrite_data_files":            rewriteDataFilesProcedure,
+	"rewrite_position_delete_files": rewriteDeletesProcedure,
+	"optimize":                      optimizeProcedure,
+
 	"fast_forward": {params: []string{"table", "branch", "to"}, run: (*Session).fastForward,
 		columns: []ResultColumn{{Name: "branch_updated", Type: types.T(types.Text)}, {Name: "previous_ref", Type: types.T(types.Int8)}, {Name: "updated_ref", Type: types.T(types.Int8)}}},
 	"ancestors_of": {params: []string{"table", "snapshot_id"}, reads: true, run: (*Session).ancestorsOf,
@@ -74,6 +82,7 @@ type procedureArgs struct {
 	name string
 	vals map[string]bind.Constant
 	rel  *bind.Relation // the table of ALTER TABLE … EXECUTE
+	call *bind.ProcedureCall
 	// result takes warnings.
 	result *Result
 }
@@ -127,10 +136,10 @@ func (p *procedure) arguments(name string, c *bind.ProcedureCall, rel *bind.Rela
 	if rel != nil && params[0] == "table" {
 		params = params[1:]
 	}
-	if c.Where != nil {
+	if c.Where != nil && !p.where {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "procedure %q takes no WHERE", name)
 	}
-	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel}
+	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel, call: c}
 	for i, v := range c.Args {
 		k := strings.ToLower(v.Name)
 		if k == "" {

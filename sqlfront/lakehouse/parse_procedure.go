@@ -64,8 +64,8 @@ func (p *Parser) Vacuum(pos int) ast.Stmt {
 	return s
 }
 
-// Optimize parses [TABLE] t [REWRITE DATA USING BIN_PACK] [WHERE p], the word OPTIMIZE at pos
-// being gone.
+// Optimize parses [TABLE] t [REWRITE DATA USING BIN_PACK|SORT] [WHERE p] [ZORDER BY (a, …)], the word
+// OPTIMIZE at pos being gone.
 func (p *Parser) Optimize(pos int) ast.Stmt {
 	p.Accept("table")
 	s := procedure(pos, "optimize", tableArg(p.Dotted()))
@@ -79,8 +79,29 @@ func (p *Parser) Optimize(pos int) ast.Stmt {
 		name := strings.ReplaceAll(strategy.Text, "_", "")
 		s.Args = append(s.Args, ast.Arg{Name: "strategy", Expr: &ast.Lit{Kind: 's', Text: name, Pos: strategy.Pos}})
 	}
-	s.Where = p.Where()
+	s.Where = p.Where("zorder")
+	if p.Accept("zorder") {
+		p.Expect("by")
+		s.Args = append(s.Args, p.zorder(p.Pos()))
+	}
 	return s
+}
+
+// zorder parses (a, …) or a, … as the sort order zorder(a, …).
+func (p *Parser) zorder(pos int) ast.Arg {
+	paren := p.Accept("(")
+	var cols []string
+	p.List(func() {
+		parts := p.Dotted().Parts
+		for i := range parts {
+			parts[i] = `"` + strings.ReplaceAll(parts[i], `"`, `""`) + `"`
+		}
+		cols = append(cols, strings.Join(parts, "."))
+	})
+	if paren {
+		p.Expect(")")
+	}
+	return ast.Arg{Name: "sort_order", Expr: &ast.Lit{Kind: 's', Text: "zorder(" + strings.Join(cols, ", ") + ")", Pos: pos}}
 }
 
 // RollbackTable parses ROLLBACK TABLE t TO SNAPSHOT n | TO TIMESTAMP e.
