@@ -58,8 +58,12 @@ func (s *Session) maintains(ctx context.Context, a *procedureArgs, run func(main
 		return err
 	}
 	g.Job = s.engine.jobs.Start(a.name, t.Name.String(), s.opts.User, s.pid, nil)
+	dry, _ := a.flag("dry_run")
+	if dry {
+		g.Job.DryRun()
+	}
 	did, err := run(g)
-	if dry, _ := a.flag("dry_run"); dry {
+	if dry {
 		did = "dry run: " + did
 	}
 	if err != nil {
