@@ -20,6 +20,7 @@ import (
 	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
@@ -85,6 +86,7 @@ type Engine struct {
 	scratch  scratch // of temporary tables
 	listings listings
 	trees    trees
+	jobs     maintain.Jobs
 
 	mu       sync.Mutex
 	sessions map[int32]*Session

@@ -49,6 +49,10 @@ var procedures = map[string]procedure{
 		columns: []ResultColumn{{Name: "branch_updated", Type: types.T(types.Text)}, {Name: "previous_ref", Type: types.T(types.Int8)}, {Name: "updated_ref", Type: types.T(types.Int8)}}},
 	"ancestors_of": {params: []string{"table", "snapshot_id"}, reads: true, run: (*Session).ancestorsOf,
 		columns: []ResultColumn{{Name: "snapshot_id", Type: types.T(types.Int8)}, {Name: "timestamp", Type: types.T(types.Int8)}}},
+	"expire_snapshots":    expireSnapshotsProcedure,
+	"remove_orphan_files": removeOrphanFilesProcedure,
+	"rewrite_manifests":   rewriteManifestsProcedure,
+	"optimize_manifests":  optimizeManifestsProcedure,
 	// VACUUM's tables are any number. It is taken, as tools send it, and says that it does nothing yet.
 	"vacuum": {immediate: true},
 	"register_table": {params: []string{"table", "metadata_file"}, immediate: true, run: (*Session).registerTable,

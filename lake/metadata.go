@@ -1,6 +1,10 @@
 package lake
 
-import "time"
+import (
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
 
 // state is what the metadata file says, in our own types. Slices are in the file's order.
 type state struct {
@@ -122,6 +126,21 @@ func (t *Table) Ref(name string) (Ref, bool) {
 		}
 	}
 	return Ref{}, false
+}
+
+// Head is the snapshot that a branch is at; "" is main, nil: it has none yet.
+func (t *Table) Head(branch string) (*Snapshot, error) {
+	if branch == "" || branch == "main" {
+		return t.CurrentSnapshot(), nil
+	}
+	r, ok := t.Ref(branch)
+	switch {
+	case !ok:
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "branch %q does not exist", branch)
+	case !r.Branch:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is a tag: tags cannot be written", branch)
+	}
+	return t.SnapshotByID(r.SnapshotID), nil
 }
 
 // MappedField is an item of a name mapping (spec, "Column Projection").

@@ -12,6 +12,18 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
+// MayRemove refuses to remove files of a table whose owner wants them kept.
+func (t *Table) MayRemove() error {
+	switch {
+	case t.Moved():
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "the files of table %s cannot be removed: it was moved, its metadata names other places", t.Name.Table)
+	case strings.EqualFold(t.properties["gc.enabled"], "false"):
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "the files of table %s cannot be removed: its property gc.enabled is false", t.Name.Table).
+			WithHint("Other tables may share them. If none does: ALTER TABLE … SET TBLPROPERTIES ('gc.enabled' = 'true').")
+	}
+	return nil
+}
+
 // mayPurge refuses where the table's owner wants its files kept.
 func mayPurge(t *Table) error {
 	if strings.EqualFold(t.properties["gc.enabled"], "false") || t.Moved() {

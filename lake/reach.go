@@ -16,9 +16,10 @@ import (
 //	orphans   what lies in the table's folders − held
 //	PURGE     held − what lies in other tables' folders
 //
-// Nothing else tells whether a file may go. A manifest entry's status does not: a file that one
-// snapshot deleted may be in another that is kept, or may have been added again. Ancestry does not:
-// branches, tags and staged snapshots are no ancestors of main.
+// A snapshot holds the files that are live in it. That a manifest entry says "deleted" is no reason to
+// remove its file, which may be live in another snapshot that is kept, or have been added again; nor
+// one to keep it. Ancestry tells nothing either: branches, tags and staged snapshots are no ancestors
+// of main.
 
 // HeldKind is what a held file is.
 type HeldKind uint8
@@ -50,11 +51,13 @@ type Held struct {
 	Size int64 // bytes; -1: unknown
 	// Snapshot is the first of the walk that holds it; nil for metadata files.
 	Snapshot *Snapshot
-	// Manifest and Entry are where a content file is listed. An entry may be one that the manifest
-	// tells as deleted: the manifest still names the file.
+	// Manifest and Entry are where a content file is listed.
 	Manifest *Manifest
 	Entry    *Entry
 }
+
+// Live tells whether the file is held at all: not if a manifest only says that it was deleted.
+func (h *Held) Live() bool { return h.Entry == nil || h.Entry.Status != Deleted }
 
 // Reach is how a walk goes.
 type Reach struct {
@@ -66,7 +69,7 @@ type Reach struct {
 }
 
 // Reach calls visit for every file that the snapshots hold: manifest lists and manifests once,
-// content files once for each manifest that lists them. What is given to visit is its only until it
+// content files once for each manifest that lists them, also as deleted. What is given to visit is its only until it
 // returns. It streams: what it keeps is a reference to each manifest, and the manifests that are
 // being read; nothing goes through the caches.
 func (t *Table) Reach(ctx context.Context, how Reach, snaps []*Snapshot, visit func(*Held) error) error {
@@ -235,7 +238,9 @@ func Released(ctx context.Context, before *Table, gone []*Snapshot, after *Table
 	}
 	if may.len() > 0 {
 		err := after.reachFiles(ctx, Reach{}, stay, func(h *Held) error {
-			may.remove(h.Path)
+			if h.Live() {
+				may.remove(h.Path)
+			}
 			if may.len() == 0 {
 				return errStop
 			}

@@ -353,6 +353,9 @@ func (r *rewriting) anew(ctx context.Context, lost []*RewriteGroup) ([]*RewriteG
 	if t.UUID() != r.table.UUID() {
 		return nil, sqlerr.New(sqlerr.SerializationFailure, "table %s was dropped and made anew", t.Name.Table)
 	}
+	if !p.opt.specGiven {
+		p.opt.specID = t.DefaultSpec().ID
+	}
 	if t.Spec(p.opt.specID) == nil {
 		return nil, sqlerr.New(sqlerr.SerializationFailure, "another transaction changed the partitioning of table %s", t.Name.Table)
 	}
