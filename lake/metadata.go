@@ -128,6 +128,9 @@ func (t *Table) Ref(name string) (Ref, bool) {
 	return Ref{}, false
 }
 
+// MetadataBytes is the size of the table's metadata document, which each commit writes anew.
+func (t *Table) MetadataBytes() int64 { return int64(len(t.raw)) }
+
 // Head is the snapshot that a branch is at; "" is main, nil: it has none yet.
 func (t *Table) Head(branch string) (*Snapshot, error) {
 	if branch == "" || branch == "main" {

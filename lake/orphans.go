@@ -221,8 +221,7 @@ func looksHidden(name string) bool {
 
 // list goes through a root.
 func (s *orphanSearch) list(ctx context.Context, root string) error {
-	err := s.t.FS().List(ctx, root, func(o Object) error {
-		o.Path = Canonical(o.Path)
+	return s.each(ctx, root, func(o Object) error {
 		rest, _ := under(o.Path, root)
 		for _, name := range strings.Split(rest, "/") {
 			switch {
@@ -257,6 +256,14 @@ func (s *orphanSearch) list(ctx context.Context, root string) error {
 		}
 		s.found = append(s.found, o)
 		return nil
+	})
+}
+
+// each calls visit for every object in a root.
+func (s *orphanSearch) each(ctx context.Context, root string, visit func(Object) error) error {
+	err := s.t.FS().List(ctx, root, func(o Object) error {
+		o.Path = Canonical(o.Path)
+		return visit(o)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // no file has been put there yet

@@ -25,6 +25,7 @@ type JobState struct {
 	Table       string
 	User        string
 	PID         int32 // of the session that runs it; 0: the server itself
+	DryRun      bool
 	Phase       string
 	Files       int64 // done with
 	FilesTotal  int64 // planned so far
@@ -72,6 +73,9 @@ const endedJobs = 1000
 
 // tellEvery is how often who waits for a job hears of it.
 const tellEvery = 5 * time.Second
+
+// DryRun says that nothing is really done.
+func (j *Job) DryRun() { j.note(func(s *JobState) { s.DryRun = true }) }
 
 // Start notes a job that begins. tell, if set, hears of its state now and then, in the goroutine that
 // works on it.

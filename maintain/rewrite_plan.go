@@ -24,6 +24,7 @@ type RewritePlan struct {
 	Groups   []*RewriteGroup
 	Files    int // live data files, and their bytes
 	Bytes    int64
+	Rows     int64 // in them, deleted ones too
 	held     *deleteUse
 }
 
@@ -140,6 +141,7 @@ func PlanRewrite(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec
 	for i := range s.tasks {
 		p.Files++
 		p.Bytes += s.tasks[i].File.FileSize
+		p.Rows += s.tasks[i].File.RecordCount
 	}
 	if err := p.use(ctx, s); err != nil {
 		return nil, err

@@ -53,9 +53,13 @@ func procedure(pos int, name string, args ...ast.Arg) *ast.Procedure {
 	return &ast.Procedure{Name: ast.Name{Parts: []string{name}, Pos: pos}, Args: args, Pos: pos}
 }
 
-// Vacuum parses [TABLE] t, …, the word VACUUM at pos and the dialect's options being gone.
-func (p *Parser) Vacuum(pos int) ast.Stmt {
+// Vacuum parses [TABLE] t, …, the word VACUUM at pos and the dialect's options being gone; full is
+// one of them, and becomes an argument.
+func (p *Parser) Vacuum(pos int, full bool) ast.Stmt {
 	s := procedure(pos, "vacuum")
+	if full {
+		s.Args = append(s.Args, ast.Arg{Name: "full", Expr: &ast.Lit{Kind: 's', Text: "on", Pos: pos}})
+	}
 	if p.AtEnd() {
 		return s
 	}

@@ -20,7 +20,17 @@ func (h *state) maintain(r *rand.Rand) error {
 	if err != nil || len(snaps) == 0 {
 		return err
 	}
-	switch r.IntN(4) {
+	switch r.IntN(6) {
+	case 4:
+		t := []string{"s.t", "s.t", "s.t.branch_b"}[r.IntN(3)]
+		if _, open := h.heads["b"]; !open {
+			t = "s.t"
+		}
+		options := []string{"", ", options => map('rewrite-all', 'true')", ", options => map('min-input-files', '2')", ", options => map('delete-file-threshold', '1')"}[r.IntN(4)]
+		strategy := []string{"", ", strategy => 'sort', sort_order => 'k DESC'", ", strategy => 'sort', sort_order => 'zorder(k)'"}[r.IntN(3)]
+		return h.exec(fmt.Sprintf("CALL system.rewrite_data_files('%s'%s%s)", t, strategy, options))
+	case 5:
+		return h.exec("CALL system.rewrite_position_delete_files('s.t'" + []string{"", ", options => map('rewrite-all', 'true')"}[r.IntN(2)] + ")")
 	case 0:
 		keep := 1 + r.IntN(4)
 		if err := h.exec(fmt.Sprintf("CALL system.expire_snapshots('s.t', older_than => now() + interval '1 day', retain_last => %d, clean_expired_metadata => %v)", keep, r.IntN(2) == 0)); err != nil {
