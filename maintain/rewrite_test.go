@@ -518,3 +518,125 @@ func TestCancelledRewrite(t *testing.T) {
 	}
 	h.want("SELECT count(*), sum(id) FROM s.t", "400000|80000200000")
 }
+
+// A file that cannot be read, or a place that cannot be written: without partial progress nothing
+// happens, with it the groups that can be rewritten are, and the others are counted.
+func TestFailingStore(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, grp text) PARTITIONED BY (grp)")
+	h.must("INSERT INTO s.t SELECT g, 'g' || g % 3 FROM generate_series(1, 30) g")
+	h.must("INSERT INTO s.t SELECT g, 'g' || g % 3 FROM generate_series(31, 60) g")
+	lost := strings.TrimPrefix(h.must("SELECT max(file_path) FROM s.t.files WHERE partition ->> 'grp' = 'g1'")[0], "file://")
+	if err := os.Rename(lost, lost+".away"); err != nil {
+		t.Fatal(err)
+	}
+	before := h.files()
+	if _, err := ask(h.ctx, h.s, "CALL system.rewrite_data_files('s.t'"+all+")"); sqlerr.CodeOf(err) != sqlerr.IOError && err == nil {
+		t.Errorf("no error")
+	}
+	if after := h.files(); !slices.Equal(before, after) {
+		t.Errorf("%d files before, %d after", len(before), len(after))
+	}
+	out := h.must("CALL system.rewrite_data_files('s.t', options => map('rewrite-all', 'true', 'partial-progress.enabled', 'true'))")
+	if p := strings.Split(out[0], "|"); p[0] != "4" || p[1] != "2" || p[3] != "2" {
+		t.Errorf("%v", out)
+	}
+	if err := os.Rename(lost+".away", lost); err != nil {
+		t.Fatal(err)
+	}
+	h.want("SELECT count(*), sum(id), count(DISTINCT _file) FROM s.t", "60|1830|4")
+	if left := h.unheld("s.t"); len(left) > 0 {
+		t.Errorf("%v stayed", left)
+	}
+	// A file stands where the folder of new files should be.
+	if err := os.WriteFile(filepath.Join(h.dir, "warehouse", "s", "t", "wall"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.must("ALTER TABLE s.t SET TBLPROPERTIES ('write.data.path' = '" + h.load("s.t").Location() + "/wall/data')")
+	before = h.files()
+	if _, err := ask(h.ctx, h.s, "CALL system.rewrite_data_files('s.t'"+all+")"); err == nil {
+		t.Errorf("no error")
+	}
+	if after := h.files(); !slices.Equal(before, after) {
+		t.Errorf("%d files before, %d after", len(before), len(after))
+	}
+	h.want("SELECT count(*), sum(id) FROM s.t", "60|1830")
+}
+
+// rewritten is the result row of a rewrite of the table.
+func rewritten(h *house, table, options string) []string {
+	h.t.Helper()
+	return strings.Split(h.must("CALL system.rewrite_data_files('" + table + "', options => map(" + options + "))")[0], "|")
+}
+
+// Groups and commits are as the options say.
+func TestRewriteOptions(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, grp text) PARTITIONED BY (grp)")
+	for i := range 4 {
+		h.must(fmt.Sprintf("INSERT INTO s.t SELECT %d * 10 + g, 'g' || g %% 4 FROM generate_series(1, 8) g", i))
+	}
+	snapshots := func() int { return len(h.must("SELECT 1 FROM s.t.snapshots")) }
+	result := func(options string) []string { return rewritten(h, "s.t", options) }
+	before := snapshots()
+	if p := result("'rewrite-all', 'true', 'max-files-to-rewrite', '6'"); p[0] != "6" || p[1] != "2" || snapshots() != before+1 {
+		t.Errorf("%v, %d snapshots", p, snapshots()-before)
+	}
+	before = snapshots()
+	if p := result("'rewrite-all', 'true', 'partial-progress.enabled', 'true', 'partial-progress.max-commits', '2', 'rewrite-job-order', 'files-desc'"); p[0] != "12" || p[1] != "4" || snapshots() != before+2 {
+		t.Errorf("%v, %d snapshots", p, snapshots()-before)
+	}
+	// Groups of one file each: nothing is too small for a file of its own.
+	before = snapshots()
+	if p := result("'rewrite-all', 'true', 'max-file-group-size-bytes', '10'"); p[0] != "4" || p[1] != "4" || snapshots() != before+1 {
+		t.Errorf("%v, %d snapshots", p, snapshots()-before)
+	}
+	h.want("SELECT count(*), sum(id) FROM s.t", "32|624")
+	// Files are cut at the size that is asked for.
+	h.must("CREATE TABLE s.big (id int, v text)")
+	h.must("INSERT INTO s.big SELECT g, md5(g::text) FROM generate_series(1, 100000) g")
+	p := strings.Split(h.must("CALL system.rewrite_data_files('s.big', options => map('target-file-size-bytes', '600000', 'rewrite-all', 'true'))")[0], "|")
+	if p[0] != "1" || len(p[1]) != 1 || p[1] < "3" {
+		t.Errorf("%v", p)
+	}
+	h.want("SELECT count(*), sum(id) FROM s.big", "100000|5000050000")
+	// And small ones of them are put together again, in the order in which they lay.
+	p = rewritten(h, "s.big", "'min-input-files', '2'")
+	if p[1] != "1" {
+		t.Errorf("%v", p)
+	}
+	h.want("SELECT count(*) FROM s.big WHERE _pos <> id - 1", "0")
+}
+
+// Format 1 knows no sequence numbers.
+func TestRewriteFormat1(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, grp text) PARTITIONED BY (grp) TBLPROPERTIES ('format-version' = '1')")
+	h.must("INSERT INTO s.t VALUES (1, 'a'), (2, 'b')")
+	h.must("INSERT INTO s.t VALUES (3, 'a'), (4, 'b')")
+	h.must("ALTER TABLE s.t DROP PARTITION FIELD grp")
+	h.must("DELETE FROM s.t WHERE id = 4")
+	out, err := h.during("CALL system.rewrite_data_files('s.t'"+all+")", "load", func() {
+		h.as(h.other, "INSERT INTO s.t VALUES (5, 'c')")
+	})
+	if err != nil || !strings.HasPrefix(out[0], "3|1|") {
+		t.Errorf("%v %v", out, err)
+	}
+	h.want("SELECT * FROM s.t", "1|a", "2|b", "3|a", "5|c")
+	h.want("SELECT count(*) FROM s.t.files", "2")
+}
+
+// Nested columns, wide decimals, nanoseconds and all kinds of NULLs come through as they were.
+func TestRewriteTypes(t *testing.T) {
+	h := newHouse(t)
+	h.must(`CREATE TABLE s.t (id int, b boolean, l bigint, f real, d double precision, n numeric(9,2), w numeric(38,3), dt date, tm time, ts timestamp, tz timestamptz,
+		ns timestamp_ns, s text, u uuid, bi bytea, li int[], st struct<a int, b struct<c text>>, m map<text, int>) TBLPROPERTIES ('format-version' = '3')`)
+	h.must(`INSERT INTO s.t (id, b, l, f, d, n, w, dt, tm, ts, tz, ns, s, u, bi, li) VALUES
+		(1, true, -9000000000, -0.5, 'NaN', -10.65, -0.042, '1969-12-31', '01:00:00', '1969-12-31 23:59:59.999999', '1970-01-02 00:00:00+00', '2020-01-01 00:00:00.123456789', 'añb', 'f79c3e09-677c-4bbd-a479-3f349cb785e7', '\x00010203', ARRAY[1, NULL, 3]),
+		(2, false, 9223372036854775807, 3.4e38, '-Infinity', 9999999.99, 12345678901234567890123456789012345.678, '2999-12-31', '23:59:59.999999', '2999-12-31 00:00:00', '2026-07-01 12:00:00+02', NULL, '', '00000000-0000-0000-0000-000000000000', '', '{}')`)
+	h.must("INSERT INTO s.t (id) VALUES (3)")
+	before := h.must("SELECT *, _row_id FROM s.t ORDER BY id")
+	h.must("CALL system.rewrite_data_files('s.t', 'sort', 'zorder(b, d, w, dt, tm, ns, s, u, bi), id', map('rewrite-all', 'true'))")
+	h.want("SELECT *, _row_id FROM s.t ORDER BY id", before...)
+	h.want("SELECT count(*) FROM s.t.files", "1")
+}
