@@ -58,6 +58,9 @@ func (s *Session) maintains(ctx context.Context, a *procedureArgs, run func(main
 		return err
 	}
 	g.Job = s.engine.jobs.Start(a.name, t.Name.String(), s.opts.User, s.pid, nil)
+	if s.pace != nil {
+		g.Job.Pace(func(bytes int64) { s.pace(ctx, bytes) })
+	}
 	dry, _ := a.flag("dry_run")
 	if dry {
 		g.Job.DryRun()
@@ -250,7 +253,7 @@ func (a *procedureArgs) olderThan(ctx context.Context, s *Session) (*time.Time, 
 		if err != nil {
 			return nil, err
 		}
-		d, ok := parseAge(text)
+		d, ok := maintain.ParseAge(text)
 		if !ok {
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid duration %q", text).WithHint("Write a number and a unit, like 7d, 12h or 30m.")
 		}
@@ -258,23 +261,6 @@ func (a *procedureArgs) olderThan(ctx context.Context, s *Session) (*time.Time, 
 		return &t, nil
 	}
 	return nil, nil
-}
-
-// parseAge reads a duration as Trino spells it: a number and ns, us, ms, s, m, h or d.
-func parseAge(text string) (time.Duration, bool) {
-	text = strings.TrimSpace(text)
-	i := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	if i <= 0 {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(text[:i], 64)
-	unit, ok := map[string]time.Duration{"ns": 1, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
-		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.TrimSpace(text[i:])]
-	d := n * float64(unit)
-	if err != nil || !ok || d > float64(1<<62) {
-		return 0, false
-	}
-	return time.Duration(d), true
 }
 
 // instant reads a required argument that is a timestamp, or a text that says one; without a zone it

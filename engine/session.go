@@ -56,11 +56,14 @@ type Session struct {
 	// running are the statements under way, those that wait for their client included.
 	running map[*runner]bool
 
-	mu          sync.Mutex // guards what other goroutines see
-	catalog     string
-	current     string                  // the MySQL dialect's database
-	cancelStmt  context.CancelCauseFunc // of the running statement
-	activity    activity
+	mu         sync.Mutex // guards what other goroutines see
+	catalog    string
+	current    string                  // the MySQL dialect's database
+	cancelStmt context.CancelCauseFunc // of the running statement
+	activity   activity
+	// Of the keeper's sessions: they give way to others.
+	keeps       bool
+	pace        func(ctx context.Context, bytes int64)
 	terminated  atomic.Bool
 	onTerminate func()
 	portals     func(name string) Portal
@@ -295,6 +298,13 @@ func (w stopwatch) restart() {
 	if w.timer != nil {
 		w.timer.Reset(w.d)
 	}
+}
+
+// executes tells whether the session executes a statement.
+func (s *Session) executes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.activity.state == "active"
 }
 
 // setState records what the session does, for pg_stat_activity.

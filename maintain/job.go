@@ -16,6 +16,7 @@ type Job struct {
 	s    JobState
 	tell func(JobState)
 	told time.Time
+	pace func(bytes int64)
 }
 
 // JobState is what is known of a job at an instant.
@@ -124,9 +125,25 @@ func (j *Job) Plan(files, bytes int64) {
 	j.note(func(s *JobState) { s.FilesTotal += files; s.BytesTotal += bytes })
 }
 
+// Pace makes the job call wait after each piece of work, to go no faster than it may.
+func (j *Job) Pace(wait func(bytes int64)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pace = wait
+}
+
 // Done adds to what is done.
 func (j *Job) Done(files, bytes int64) {
+	if j == nil {
+		return
+	}
 	j.note(func(s *JobState) { s.Files += files; s.Bytes += bytes })
+	j.mu.Lock()
+	wait := j.pace
+	j.mu.Unlock()
+	if wait != nil {
+		wait(bytes)
+	}
 }
 
 // End notes that the job is over, and what it did or why it failed.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/wire/mysql"
 	"github.com/lhsql/lhsql/wire/pg"
 )
@@ -75,6 +76,19 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 		}
 		fmt.Printf("lhsql %s serves %s on %s://%s/%s\n", versionText(), strings.Join(e.CatalogNames(), ", "), w.scheme, w.l.Addr(), path)
 	}
+	keep, err := c.keepConfig()
+	if err != nil {
+		return err
+	}
+	keeping, stopKeeping := context.WithCancel(context.Background())
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		if err := guard.Run(func() error { e.Keep(keeping, keep); return nil }); err != nil {
+			logLine("the keeper ended: %v", err)
+		}
+	}()
+	defer func() { stopKeeping(); <-kept }()
 	if ready != nil {
 		if err := ready(e, wires); err != nil {
 			return err

@@ -40,8 +40,13 @@ func (h *state) maintain(r *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		if got, err := rows(ctx, h.s, "CALL system.ancestors_of('s.t')"); err != nil || len(got) > keep {
-			return fmt.Errorf("%d snapshots of main are left, %d were to be retained: %v", len(got), keep, err)
+		// Heads of other branches and tags stay, wherever they are.
+		got, err := rows(ctx, h.s, "SELECT count(*) FROM t.snapshots WHERE snapshot_id NOT IN (SELECT snapshot_id FROM t.refs)")
+		if err != nil || len(got) != 1 || len(got[0]) > 3 {
+			return fmt.Errorf("counting snapshots: %v, %v", got, err)
+		}
+		if n, _ := strconv.Atoi(got[0]); n > len(h.heads)*(keep-1) {
+			return fmt.Errorf("%d snapshots are left that are no heads, of each of %d branches %d were to be retained", n, len(h.heads), keep)
 		}
 		return h.forget(ctx, left)
 	case 1:
