@@ -640,3 +640,29 @@ func TestRewriteTypes(t *testing.T) {
 	h.want("SELECT *, _row_id FROM s.t ORDER BY id", before...)
 	h.want("SELECT count(*) FROM s.t.files", "1")
 }
+
+// The job knows how many files and bytes there are to rewrite, and how far it is.
+func TestRewriteProgress(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int) TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+	for i := range 3 {
+		h.must(fmt.Sprintf("INSERT INTO s.t SELECT g FROM generate_series(%d, %d) g", i*10, i*10+9))
+	}
+	h.must("DELETE FROM s.t WHERE id BETWEEN 5 AND 14")
+	for _, how := range []string{"", ", strategy => 'sort', sort_order => 'id'"} {
+		var seen []string
+		ctx := lake.WithYield(h.ctx, func(step string) error {
+			if step == "load" {
+				seen = h.as(h.other, "SELECT phase, files_done, files_total, bytes_done = bytes_total AND bytes_total > 0 FROM system.jobs WHERE state = 'running'")
+			}
+			return nil
+		})
+		files := h.must("SELECT count(*) FROM s.t.files WHERE content = 0")[0]
+		if _, err := ask(ctx, h.s, "CALL system.rewrite_data_files('s.t'"+how+all+")"); err != nil {
+			t.Fatal(err)
+		}
+		if want := "commit|" + files + "|" + files + "|t"; len(seen) != 1 || seen[0] != want {
+			t.Errorf("%v, want %s", seen, want)
+		}
+	}
+}
