@@ -48,7 +48,7 @@ func (s *Session) rewriteDataFiles(ctx context.Context, a *procedureArgs) ([][]t
 	if err != nil {
 		return nil, err
 	}
-	dry, err := a.boolean("dry_run")
+	dry, err := a.flag("dry_run")
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +57,7 @@ func (s *Session) rewriteDataFiles(ctx context.Context, a *procedureArgs) ([][]t
 		p, err := maintain.PlanRewrite(ctx, g, env, spec)
 		if err == nil && dry {
 			done = p.Expected()
-			return "dry run", nil
-		}
-		if err == nil {
+		} else if err == nil {
 			done, err = p.Run(ctx, env)
 		}
 		return fmt.Sprintf("%d data files of %d bytes rewritten as %d, %d delete files removed, %d data files failed",
@@ -78,7 +76,7 @@ func (s *Session) rewriteDeletes(ctx context.Context, a *procedureArgs) ([][]typ
 	if err != nil {
 		return nil, err
 	}
-	dry, err := a.boolean("dry_run")
+	dry, err := a.flag("dry_run")
 	if err != nil {
 		return nil, err
 	}
@@ -252,22 +250,6 @@ func (a *procedureArgs) relation(ctx context.Context, s *Session) (*bind.Relatio
 	return rel, err
 }
 
-// boolean reads an argument that is false where it is not given.
-func (a *procedureArgs) boolean(k string) (bool, error) {
-	if !a.given(k) {
-		return false, nil
-	}
-	v := a.vals[k]
-	if v.Typ.Kind == types.Bool {
-		return v.Value.Bool(), nil
-	}
-	x, ok := parseBoolSetting(types.Format(v.Value, v.Typ, nil))
-	if !ok {
-		return false, sqlerr.New(sqlerr.InvalidParameterValue, "argument %s of procedure %q is true or false", k, a.name)
-	}
-	return x, nil
-}
-
 // options reads the argument options: map(key, value, …), or a JSON object as text.
 func (a *procedureArgs) options() (map[string]string, error) {
 	out := map[string]string{}
@@ -309,45 +291,47 @@ func (s *Session) explainRewrite(ctx context.Context, a *procedureArgs) ([]expla
 	if err != nil {
 		return nil, err
 	}
+	t, err := a.table(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	var out []explainLine
-	err = s.rewriting(ctx, a, func(g maintain.Target, env maintain.RewriteEnv) (string, error) {
-		p, err := maintain.PlanRewrite(ctx, g, env, spec)
-		if err != nil {
-			return "", err
+	g := maintain.Target{Catalog: s.catalogOf(t.Name.Catalog), Table: t}
+	p, err := maintain.PlanRewrite(ctx, g, s.rewriteEnv(ctx, a), spec)
+	if err != nil {
+		return nil, err
+	}
+	r := p.Expected()
+	add := func(depth int, key string, value any) { out = append(out, explainLine{depth, key, value}) }
+	name := g.Table.Name.Namespace + "." + g.Table.Name.Table
+	add(0, "Rewrite", name)
+	if spec.Branch != "" {
+		add(1, "Branch", spec.Branch)
+	}
+	add(1, "Order", p.OrderText())
+	add(1, "Files", fmt.Sprintf("%d/%d", r.Rewritten, p.Files))
+	add(1, "Bytes", fmt.Sprintf("%s of %s", planner.BytesText(r.Bytes), planner.BytesText(p.Bytes)))
+	add(1, "New Files", r.Added)
+	add(1, "Delete Files Removed", r.RemovedDeletes)
+	add(1, "Groups", len(p.Groups))
+	for i, x := range p.Groups {
+		if i == maxExplainedGroups {
+			add(1, "Further Groups", len(p.Groups)-i)
+			break
 		}
-		r := p.Expected()
-		add := func(depth int, key string, value any) { out = append(out, explainLine{depth, key, value}) }
-		name := g.Table.Name.Namespace + "." + g.Table.Name.Table
-		add(0, "Rewrite", name)
-		if spec.Branch != "" {
-			add(1, "Branch", spec.Branch)
+		deletes := map[string]bool{}
+		for _, t := range x.Tasks {
+			for _, d := range t.Deletes {
+				deletes[d.Path] = true
+			}
 		}
-		add(1, "Order", p.OrderText())
-		add(1, "Files", fmt.Sprintf("%d/%d", r.Rewritten, p.Files))
-		add(1, "Bytes", fmt.Sprintf("%s of %s", planner.BytesText(r.Bytes), planner.BytesText(p.Bytes)))
-		add(1, "New Files", r.Added)
-		add(1, "Delete Files Removed", r.RemovedDeletes)
-		add(1, "Groups", len(p.Groups))
-		for i, x := range p.Groups {
-			if i == maxExplainedGroups {
-				add(1, "Further Groups", len(p.Groups)-i)
-				break
-			}
-			deletes := map[string]bool{}
-			for _, t := range x.Tasks {
-				for _, d := range t.Deletes {
-					deletes[d.Path] = true
-				}
-			}
-			where := x.Partition
-			if where == "" {
-				where = "all"
-			}
-			add(2, "Group", fmt.Sprintf("%s: %d files → %d, %d delete files, %s", where, len(x.Tasks), x.Outputs, len(deletes), planner.BytesText(x.Bytes)))
+		where := x.Partition
+		if where == "" {
+			where = "all"
 		}
-		return "", nil
-	})
-	return out, err
+		add(2, "Group", fmt.Sprintf("%s: %d files → %d, %d delete files, %s", where, len(x.Tasks), x.Outputs, len(deletes), planner.BytesText(x.Bytes)))
+	}
+	return out, nil
 }
 
 // explainLine is one statement of EXPLAIN about a procedure.

@@ -28,9 +28,6 @@ type written struct {
 // Run does what the plan says. On an error nothing that is not committed stays behind.
 func (p *RewritePlan) Run(ctx context.Context, env RewriteEnv) (RewriteResult, error) {
 	r := &rewriting{p: p, env: env, table: p.g.Table}
-	for _, g := range p.Groups {
-		p.g.Job.Plan(int64(len(g.Tasks)), g.Bytes)
-	}
 	lost, err := r.round(ctx, p.Groups)
 	for n := 0; err == nil && len(lost) > 0 && n < maxRounds; n++ {
 		var again []*RewriteGroup
@@ -63,6 +60,9 @@ type rewriting struct {
 // round writes and commits groups and gives those that lost to another writer.
 func (r *rewriting) round(ctx context.Context, groups []*RewriteGroup) (lost []*RewriteGroup, err error) {
 	p := r.p
+	for _, g := range groups {
+		p.g.Job.Plan(int64(len(g.Tasks)), g.Bytes)
+	}
 	batch := max(1, len(groups))
 	if p.opt.partial {
 		// As many commits as may be, each of as many groups.
@@ -110,9 +110,6 @@ func (r *rewriting) write(ctx context.Context, groups []*RewriteGroup) ([]*writt
 				out[i] = w
 				if w.err != nil && !p.opt.partial {
 					cancel(w.err)
-				}
-				if w.err == nil {
-					p.g.Job.Done(int64(len(groups[i].Tasks)), groups[i].Bytes)
 				}
 			}
 		})
@@ -174,6 +171,7 @@ func (r *rewriting) writeGroup(ctx context.Context, g *RewriteGroup, workers, sh
 	}
 	env := *r.env.Exec
 	env.Workers = workers
+	env.Scan.Done = func(f *lake.DataFile) { p.g.Job.Done(1, f.FileSize) }
 	var change lake.Change
 	env.Commit = func(_ context.Context, _ *plan.Write, ch lake.Change) error {
 		change = ch
@@ -352,6 +350,9 @@ func (r *rewriting) anew(ctx context.Context, lost []*RewriteGroup) ([]*RewriteG
 	}
 	if t.UUID() != r.table.UUID() {
 		return nil, sqlerr.New(sqlerr.SerializationFailure, "table %s was dropped and made anew", t.Name.Table)
+	}
+	if !p.opt.specGiven {
+		p.opt.specID = t.DefaultSpec().ID
 	}
 	if t.Spec(p.opt.specID) == nil {
 		return nil, sqlerr.New(sqlerr.SerializationFailure, "another transaction changed the partitioning of table %s", t.Name.Table)

@@ -47,6 +47,8 @@ type Env struct {
 	Footers *FooterCache
 	// Pages caches decompressed pages; nil: what SharePages set.
 	Pages *parquet.PageCache
+	// Done, if set, hears of each data file that has been read to its end, from any goroutine.
+	Done func(*lake.DataFile)
 }
 
 // defaultMemory bounds a scan that nobody gave an account.
