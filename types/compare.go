@@ -29,6 +29,11 @@ func Compare(a, b Datum, t Type) int {
 		return CompareTimeTZs(a.W128(), b.W128())
 	case Bpchar:
 		return cmpString(trimRightSpaces(a.str), trimRightSpaces(b.str))
+	case Variant:
+		if a.str == b.str {
+			return 0
+		}
+		return Compare(NewStr(VariantJSON(a.str)), NewStr(VariantJSON(b.str)), T(JSONB))
 	case JSONB:
 		if a.str == b.str {
 			return 0
