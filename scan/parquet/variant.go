@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -189,7 +190,7 @@ func (c *nested) variant(b *builder, R, D, n int) (*vec.Vector, error) {
 		at := len(b.text)
 		if whole {
 			b.text = append(append(b.text, parts[0].Bytes(i)...), parts[1].Bytes(i)...)
-			if meta, _, err := types.SplitVariant(string(b.text[at:])); err != nil {
+			if meta, _, err := types.SplitVariant(room.String(b.text[at:])); err != nil {
 				return nil, err
 			} else if len(meta) != len(parts[0].Bytes(i)) {
 				return nil, corrupt("a variant's metadata has %d bytes and says that it has %d", len(parts[0].Bytes(i)), len(meta))
@@ -210,7 +211,7 @@ func (c *nested) variant(b *builder, R, D, n int) (*vec.Vector, error) {
 		if len(b.text) > math.MaxInt32 {
 			return nil, unsupported("more than 2 GiB of variants in one batch")
 		}
-		if err := types.CheckVariant(string(b.text[at:])); err != nil {
+		if err := types.CheckVariant(room.String(b.text[at:])); err != nil {
 			return nil, err
 		}
 		if grown := cap(b.text) - budgeted; grown > 0 {
