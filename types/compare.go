@@ -115,3 +115,25 @@ func trimRightSpaces(s string) string {
 	}
 	return s
 }
+
+// LooksDiffer tells whether values of t may be equal and yet look different: 2 and 2.0, 1 day and
+// 24:00:00, 0 and -0.
+func LooksDiffer(t Type) bool {
+	switch t.Kind {
+	case Numeric:
+		return !t.Fixed
+	case Float4, Float8, Interval, Bpchar, JSONB, Variant:
+		return true
+	case Array:
+		return LooksDiffer(t.Elem())
+	case Map:
+		return LooksDiffer(t.Key()) || LooksDiffer(t.Elem())
+	case Struct:
+		for _, f := range t.Fields() {
+			if LooksDiffer(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
