@@ -440,6 +440,7 @@ type settings struct {
 	values   map[string]string  // differing from defaults
 	saved    map[string]*string // transaction start: nil, the default
 	locals   map[string]*string // SET LOCAL in this transaction: what to restore at its end
+	knows    func(user string) bool
 }
 
 func newSettings(version string, layers ...map[string]string) (*settings, error) {
@@ -489,6 +490,9 @@ func (s *settings) set(name string, value *string, local, inTx bool) error {
 		if err != nil {
 			return err
 		}
+		if (n == "role" && c != "none" || n == "session_authorization") && !s.knows(c) {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", c)
+		}
 		value = &c
 	} else if _, ok := s.defaults[n]; !ok {
 		if _, err := checkSetting(n, ""); err != nil {
@@ -497,6 +501,11 @@ func (s *settings) set(name string, value *string, local, inTx bool) error {
 	}
 	if local && !inTx {
 		return nil // PostgreSQL warns and does nothing; the engine adds the warning
+	}
+	if n == "session_authorization" {
+		if err := s.set("role", nil, local, inTx); err != nil {
+			return err
+		}
 	}
 	old := s.current(n)
 	if inTx {

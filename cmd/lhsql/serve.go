@@ -62,6 +62,13 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 	if err != nil {
 		return err
 	}
+	e.KnowUsers(func(name string) bool {
+		if _, users, _ := l.now(); users != nil {
+			_, ok := users(name)
+			return ok
+		}
+		return false
+	})
 	wires, err := openWires(c, e, l)
 	if err != nil {
 		return err
