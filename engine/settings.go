@@ -144,7 +144,7 @@ var settingTable = append([]setting{
 	{name: "lhsql.query_memory", kind: kbSetting, value: "0", doc: "Memory that one query may hold before it spills; 0: a share of the server's."},
 	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas."},
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "table", enum: "table serializable snapshot", doc: "The level that DELETE, UPDATE and MERGE are validated at; table: as the table's property write.….isolation-level says, else serializable."},
-	{name: "lhsql.retry_conflicts", kind: intSetting, value: "5", max: 1000, doc: "How often a write statement outside of a transaction block is run again after a conflict with another writer."},
+	{name: "lhsql.retry_conflicts", kind: intSetting, value: "5", max: 1000, doc: "How often a write statement or definition outside of a transaction block is run again after a conflict with another writer."},
 	{name: "lhsql.create_index", kind: enumSetting, value: "notice", enum: "notice error", doc: "What CREATE INDEX does: notice takes it and says what prunes instead, error refuses it."},
 	{name: "lhsql.stepwise_commit", kind: boolSetting, value: "off", doc: "COMMIT makes what the catalog cannot make in one step one after the other."},
 	{name: "lhsql.default_format_version", kind: intSetting, value: "2", min: 1, max: 3},
