@@ -22,7 +22,7 @@ import (
 )
 
 // drainTime is how long statements in flight may take after SIGTERM (promises.md, V5).
-const drainTime = 25 * time.Second
+var drainTime = 25 * time.Second
 
 func runServe(c *config) error { return serve(c, nil) }
 
