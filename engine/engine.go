@@ -94,6 +94,7 @@ type Engine struct {
 	account  *exec.Account // the server's memory
 	store    lake.FS       // reads tables by path
 	governor *governor     // nil: the process is not this engine's alone
+	users    atomic.Pointer[func(name string) bool]
 }
 
 // Open opens the catalogs of cfg.
@@ -256,6 +257,22 @@ func (e *Engine) activeSessions() []*Session {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].pid < list[j].pid })
 	return list
+}
+
+// KnowUsers has known tell which users there are besides those who are connected: SET ROLE and SET
+// SESSION AUTHORIZATION take no others.
+func (e *Engine) KnowUsers(known func(name string) bool) { e.users.Store(&known) }
+
+func (e *Engine) knowsUser(name string) bool {
+	if known := e.users.Load(); known != nil && (*known)(name) {
+		return true
+	}
+	for _, s := range e.activeSessions() {
+		if s.opts.User == name {
+			return true
+		}
+	}
+	return false
 }
 
 // session finds a session by pid; nil if there is none.

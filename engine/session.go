@@ -99,6 +99,10 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if s.settings, err = newSettings(e.serverVersion(), layers...); err != nil {
 		return nil, err
 	}
+	s.settings.knows = func(user string) bool { return user == o.User || e.knowsUser(user) }
+	if role, _ := s.settings.get("role"); role != "none" && !s.settings.knows(role) {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", role)
+	}
 	var b [4]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return nil, err
@@ -337,7 +341,7 @@ func (s *Session) searchPath() []string {
 	has := false
 	for _, n := range list {
 		if n == "$user" {
-			n = s.opts.User
+			n = s.currentUser()
 		}
 		has = has || n == "pg_catalog"
 		out = append(out, n)

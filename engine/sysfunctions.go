@@ -15,10 +15,20 @@ import (
 // systemSession answers what system functions ask of the session; it implements eval.Session.
 type systemSession struct{ s *Session }
 
-func (x systemSession) User() string         { return x.s.opts.User }
+func (x systemSession) User() string         { return x.s.currentUser() }
 func (x systemSession) Database() string     { return x.s.names().database() }
 func (x systemSession) SearchPath() []string { return x.s.lookupPath() }
 func (x systemSession) BackendPID() int32    { return x.s.pid }
+
+// currentUser is who the session acts as: what SET ROLE chose, else what SET SESSION AUTHORIZATION
+// did, else who logged in. Commits name the last one, whatever was chosen.
+func (s *Session) currentUser() string {
+	if role, _ := s.settings.get("role"); role != "none" {
+		return role
+	}
+	user, _ := s.settings.get("session_authorization")
+	return user
+}
 
 func (x systemSession) Setting(name string) (string, bool) {
 	v, ok := x.s.settings.get(name)

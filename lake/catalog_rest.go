@@ -117,7 +117,7 @@ func (c *restCatalog) fail(err error, what, name string) error {
 	case errors.Is(err, rest.ErrUnauthorized), errors.Is(err, rest.ErrForbidden):
 		return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.InsufficientPrivilege, "catalog %s", c.name)
 	}
-	return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.ConnectionException, "catalog %s", c.name)
+	return sqlerr.Wrap(redact.Error(err, c.props), connectionCode(err), "catalog %s", c.name)
 }
 
 func (c *restCatalog) Namespaces(ctx context.Context) ([]string, error) {

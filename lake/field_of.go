@@ -95,6 +95,8 @@ func icebergOf(t types.Type) (string, error) {
 		return "timestamp_ns", nil
 	case types.TimestampTZNS:
 		return "timestamptz_ns", nil
+	case types.Variant:
+		return "variant", nil
 	case types.UUID:
 		return "uuid", nil
 	case types.Oid:
