@@ -62,7 +62,6 @@ type builder struct {
 	children []*builder
 	valid    vec.Bitmap
 	offsets  []uint32
-	konst    sink
 	text     []byte // Variant
 	views    []vec.View
 	out      vec.Vector

@@ -191,7 +191,7 @@ func TestAuthentication(t *testing.T) {
 		t.Error(got)
 	}
 	// One who is not there is asked like one who is.
-	c, got = login("nobody", pluginSHA2, with(fast, "secret"))
+	_, got = login("nobody", pluginSHA2, with(fast, "secret"))
 	if len(got) != 2 || got[1] != 4 {
 		t.Errorf("%q", got)
 	}
