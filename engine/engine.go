@@ -23,7 +23,6 @@ import (
 	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
-	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -62,12 +61,8 @@ type SessionOptions struct {
 	DatabaseOptional bool
 	// PID is a number of ReservePID's that the client has been told already; 0: the next one.
 	PID int32
-	// Variable reads a variable of the MySQL dialect: scope is "user" for @name, else "global",
-	// "session" or "" for @@name. ok false: there is none.
-	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool)
-	// List gives rows of the MySQL wire's own: of "session_variables", "global_variables",
-	// "session_status" and "global_status".
-	List func(name string) [][2]string
+	// MySQL is what a session of the MySQL dialect knows of its client.
+	MySQL MySQLClient
 }
 
 // ResultColumn describes one output column.
@@ -87,6 +82,7 @@ type Engine struct {
 	listings listings
 	trees    trees
 	jobs     maintain.Jobs
+	globals  globals // MySQL's SET GLOBAL
 
 	mu       sync.Mutex
 	sessions map[int32]*Session

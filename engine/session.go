@@ -59,6 +59,7 @@ type Session struct {
 	mu         sync.Mutex // guards what other goroutines see
 	catalog    string
 	current    string                  // the MySQL dialect's database
+	my         *MySQL                  // nil in other dialects
 	cancelStmt context.CancelCauseFunc // of the running statement
 	activity   activity
 	// Of the keeper's sessions: they give way to others.
@@ -93,6 +94,11 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 		return nil, err
 	}
 	layers := []map[string]string{e.defaultSettings(), o.Settings, {"session_authorization": o.User}}
+	if o.Dialect == "mysql" {
+		s.my = newMySQL(s, o.MySQL)
+		layers = append(layers, s.my.settings())
+		s.my.readMode()
+	}
 	if asOf != "" {
 		layers = append(layers, map[string]string{"lhsql.as_of": asOf})
 	}
@@ -122,7 +128,10 @@ func (s *Session) names() names { return s.dialect.names(s) }
 
 // Parse splits text into statements of the session's dialect.
 func (s *Session) Parse(text string) ([]Parsed, error) {
-	key := treeKey{s.opts.Dialect, text}
+	key := treeKey{dialect: s.opts.Dialect, text: text}
+	if s.my != nil {
+		key.mode = s.my.textMode
+	}
 	if list := s.engine.trees.find(key); list != nil {
 		return list, nil
 	}

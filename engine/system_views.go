@@ -57,7 +57,7 @@ type systemViewDef struct {
 	fields []types.Field
 	// It reads every table's files. Tools that look at all that a catalog lists must not come upon it.
 	unlisted bool
-	rows   func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
+	rows     func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
 }
 
 func systemFields(list ...any) []types.Field {

@@ -88,10 +88,9 @@ type Type struct {
 }
 
 type nested struct {
-	elem     Type    // Array's element; Map's value
-	key      Type    // Map's key
-	fields   []Field // Struct
-	required []bool  // reserved for struct members that are never NULL
+	elem   Type    // Array's element; Map's value
+	key    Type    // Map's key
+	fields []Field // Struct
 }
 
 // T makes a type that has no parameters.

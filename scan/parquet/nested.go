@@ -64,7 +64,6 @@ type builder struct {
 	children []*builder
 	valid    vec.Bitmap
 	offsets  []uint32
-	konst    sink
 	text     []byte // Variant, as are the next two
 	views    []vec.View
 	keys     types.VariantKeys

@@ -91,8 +91,8 @@ func (b *binder) sessionText(name string) (string, bool) {
 	if b.env.Variable == nil {
 		return "", false
 	}
-	d, t, ok := b.env.Variable("session", name)
-	if !ok || d.IsNull() {
+	d, t, ok, err := b.env.Variable("session", name)
+	if err != nil || !ok || d.IsNull() {
 		return "", false
 	}
 	return types.Format(d, t, b.env.textOptions()), true
@@ -101,7 +101,12 @@ func (b *binder) sessionText(name string) (string, bool) {
 // variable is @x or @@x: a constant of this execution.
 func (b *binder) variable(v *ast.Variable) plan.Expr {
 	if b.env.Variable != nil {
-		if d, t, ok := b.env.Variable(v.Scope, v.Name); ok {
+		d, t, ok, err := b.env.Variable(v.Scope, v.Name)
+		if e, is := sqlerr.As(err); is {
+			b.failWith(e.At(v.Pos))
+			return nil
+		}
+		if ok {
 			b.paramPlan = true
 			if d.IsNull() && t.Kind == types.Invalid {
 				t = types.T(types.Unknown)

@@ -288,7 +288,7 @@ func (c *conn) arguments(s *statement, values []paramValue) ([]types.Datum, erro
 	if err != nil {
 		return nil, err
 	}
-	s.stmt = c.newStmt(bound, st.parsed)
+	s.stmt = &stmt{bound, st.parsed}
 	for i, t := range bound.Params() {
 		var ok bool
 		if args[i], ok = values[i].as(t, o); !ok {

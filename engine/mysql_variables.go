@@ -1,10 +1,12 @@
-package mysql
+package engine
 
 import (
+	"context"
 	_ "embed"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -12,10 +14,11 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/sqlfront/mysql"
 	"github.com/lhsql/lhsql/types"
 )
 
-//go:embed variables.txt
+//go:embed mysql_variables.txt
 var variablesText string
 
 // definition is a system variable. Most have no meaning here: a client that sets one shall read
@@ -38,7 +41,7 @@ var definitions = sync.OnceValue(func() map[string]*definition {
 		d := &definition{name: w[0], scope: w[1][0] | 0x20, readOnly: w[1][0] < 'a', kind: w[2][0], value: w[3]}
 		m[d.name] = d
 	}
-	m["version"].value = serverVersion
+	m["version"].value = MySQLVersion
 	m["version_compile_os"].value = runtime.GOOS
 	m["version_compile_machine"].value = runtime.GOARCH
 	if h, err := os.Hostname(); err == nil {
@@ -97,31 +100,18 @@ type userVariable struct {
 	typ   types.Type
 }
 
-// variables are a session's values that differ from the defaults.
-type variables struct {
-	c       *conn
-	session map[string]string
-	user    map[string]userVariable
-	lost    bool        // one of user's values is
-	next    [][2]string // SET TRANSACTION: for the next transaction alone
-}
-
-func newVariables(c *conn) *variables {
-	return &variables{c: c, session: c.srv.globals.copy(), user: map[string]userVariable{}}
-}
-
 // settings are the engine's settings that the session begins with.
-func (v *variables) settings() map[string]string {
-	m := map[string]string{}
-	for name := range v.session {
-		if s, value, ok := engineSetting(name, v.text(name)); ok {
-			m[s] = value
+func (m *MySQL) settings() map[string]string {
+	out := map[string]string{}
+	for name := range m.session {
+		if s, value, ok := engineSetting(name, m.Text(name)); ok {
+			out[s] = value
 		}
 	}
-	if v.c.program != "" {
-		m["application_name"] = v.c.program
+	if m.client.Program != "" {
+		out["application_name"] = m.client.Program
 	}
-	return m
+	return out
 }
 
 // engineSetting is the setting of the engine's that a variable stands for.
@@ -156,7 +146,7 @@ func zoneSetting(v string) (string, bool) {
 }
 
 // get finds a variable's text; scope is "global", "session" or "".
-func (v *variables) get(scope, name string) (string, *definition, bool) {
+func (m *MySQL) get(scope, name string) (string, *definition, bool) {
 	d := definitions()[variableName(name)]
 	if d == nil {
 		return "", nil, false
@@ -165,69 +155,49 @@ func (v *variables) get(scope, name string) (string, *definition, bool) {
 		if d.scope == 's' {
 			return "", d, false
 		}
-		if g, ok := v.c.srv.globals.get(d.name); ok {
+		if g, ok := m.s.engine.globals.get(d.name); ok {
 			return g, d, true
 		}
-		return v.fixed(d), d, true
+		return m.fixed(d), d, true
 	}
-	return v.text(d.name), d, true
+	return m.Text(d.name), d, true
 }
 
-// text is a session variable's value.
-func (v *variables) text(name string) string {
-	if s, ok := v.session[name]; ok {
+// Text is a session variable's value.
+func (m *MySQL) Text(name string) string {
+	if s, ok := m.session[name]; ok {
 		return s
 	}
-	return v.fixed(definitions()[name])
+	return m.fixed(definitions()[name])
 }
 
 // fixed is a value that the server or the connection knows, or the default.
-func (v *variables) fixed(d *definition) string {
-	c := v.c
+func (m *MySQL) fixed(d *definition) string {
+	if v, ok := m.client.Variables[d.name]; ok {
+		return v
+	}
 	switch d.name {
-	case "max_connections":
-		return strconv.Itoa(c.srv.cfg.MaxConnections)
-	case "max_allowed_packet":
-		return strconv.Itoa(c.srv.cfg.MaxPacket)
-	case "net_write_timeout":
-		return strconv.Itoa(int(c.srv.cfg.WriteTimeout.Seconds()))
-	case "connect_timeout":
-		return strconv.Itoa(int(c.srv.cfg.AuthTimeout.Seconds()))
-	case "port":
-		if _, p, ok := strings.Cut(strings.ReplaceAll(c.nc.LocalAddr().String(), "]", ""), ":"); ok {
-			return p[strings.LastIndexByte(p, ':')+1:]
-		}
-	case "have_ssl", "have_openssl":
-		if c.tls != nil {
-			return "YES"
-		}
 	case "pseudo_thread_id":
-		return itoa(int64(c.pid))
+		return strconv.Itoa(int(m.s.pid))
 	case "timestamp":
 		return strconv.FormatFloat(float64(time.Now().UnixMicro())/1e6, 'f', 6, 64)
 	case "warning_count":
-		return strconv.Itoa(len(c.warnings))
+		return strconv.Itoa(len(m.Warnings))
 	case "error_count":
-		n := 0
-		for _, w := range c.warnings {
-			if w.level == "Error" {
-				n++
-			}
-		}
-		return strconv.Itoa(n)
+		return strconv.Itoa(m.errors())
 	case "in_transaction":
-		if c.sess != nil && c.sess.Status() != 'I' {
+		if m.s.Status() != 'I' {
 			return "ON"
 		}
 	case "server_uuid":
-		return c.srv.uuid()
+		return m.s.engine.uuid()
 	}
 	return d.value
 }
 
 // uuid names the server process.
-func (s *Server) uuid() string {
-	t := s.start.UnixNano()
+func (e *Engine) uuid() string {
+	t := e.started.UnixNano()
 	hex := strconv.FormatUint(uint64(t), 16)
 	for len(hex) < 16 {
 		hex = "0" + hex
@@ -235,59 +205,59 @@ func (s *Server) uuid() string {
 	return hex[:8] + "-" + hex[8:12] + "-4" + hex[13:16] + "-8000-000000000000"
 }
 
-// variable answers the engine's question for @@name and @name.
-func (c *conn) variable(scope, name string) (types.Datum, types.Type, bool) {
-	if scope == "function" {
-		return c.sessionFunction(name)
-	}
-	if scope == "user" {
-		if u, ok := c.vars.user[strings.ToLower(name)]; ok {
-			if u.typ.Kind == types.Void {
-				return types.Null, types.Type{}, false
-			}
-			return u.value, u.typ, true
+// variable is what bind asks of @name, @@name and of the functions about the session.
+func (m *MySQL) variable(scope, name string) (types.Datum, types.Type, bool, error) {
+	switch scope {
+	case "function":
+		d, t, ok := m.function(name)
+		return d, t, ok, nil
+	case "user":
+		u, ok := m.user[name]
+		switch {
+		case !ok:
+			return types.Null, types.T(types.Text), true, nil
+		case u.typ.Kind == types.Void:
+			return types.Null, types.Type{}, false, sqlerr.New(sqlerr.FeatureNotSupported,
+				"@%s was assigned inside an expression of a query, and its value after the query is not known; SET it", name)
 		}
-		return types.Null, types.T(types.Text), true
+		return u.value, u.typ, true, nil
 	}
-	if strings.HasPrefix(strings.ToLower(name), "lhsql.") && c.sess != nil {
-		v, ok := c.sess.Setting(name)
-		return types.NewStr(v), types.T(types.Text), ok
+	if strings.HasPrefix(strings.ToLower(name), "lhsql.") {
+		v, ok := m.s.Setting(name)
+		return types.NewStr(v), types.T(types.Text), ok, nil
 	}
-	text, d, ok := c.vars.get(scope, name)
+	text, d, ok := m.get(scope, name)
 	if !ok {
-		return types.Null, types.Type{}, false
+		return types.Null, types.Type{}, false, nil
 	}
 	value, typ := d.datum(text)
-	return value, typ, true
+	return value, typ, true, nil
 }
 
-// sessionFunction answers the functions about the session: DATABASE(), VERSION() ….
-func (c *conn) sessionFunction(name string) (types.Datum, types.Type, bool) {
+// function answers the functions about the session: DATABASE(), VERSION() ….
+func (m *MySQL) function(name string) (types.Datum, types.Type, bool) {
 	text := func(s string) (types.Datum, types.Type, bool) { return types.NewStr(s), types.T(types.Text), true }
 	number := func(n int64) (types.Datum, types.Type, bool) { return types.NewInt(n), types.T(types.Int8), true }
 	switch strings.ToLower(name) {
 	case "database", "schema":
-		if c.sess == nil || c.sess.CurrentDatabase() == "" {
+		if m.s.CurrentDatabase() == "" {
 			return types.Null, types.T(types.Text), true
 		}
-		return text(c.sess.CurrentDatabase())
+		return text(m.s.CurrentDatabase())
 	case "version":
-		return text(serverVersion)
+		return text(MySQLVersion)
 	case "user", "session_user", "system_user":
-		return text(c.user + "@" + c.host())
+		return text(m.s.opts.User + "@" + m.client.Host)
 	case "current_user":
-		return text(c.user + "@%")
+		return text(m.s.opts.User + "@%")
 	case "current_role":
 		return text("NONE")
 	case "connection_id":
-		return number(int64(c.pid))
+		return number(int64(m.s.pid))
 	case "found_rows":
-		if c.found == unknownFound {
-			return types.Null, types.Type{}, false
-		}
-		return number(c.found)
+		return number(m.found)
 	case "row_count":
-		return number(c.affected)
+		return number(m.affected)
 	case "last_insert_id":
 		return number(0)
 	}
@@ -324,7 +294,7 @@ func (d *definition) datum(text string) (types.Datum, types.Type) {
 }
 
 // list is SHOW VARIABLES.
-func (v *variables) list(global bool) [][2]string {
+func (m *MySQL) variables(global bool) [][2]string {
 	names := make([]string, 0, len(definitions()))
 	for n, d := range definitions() {
 		if _, alias := aliases[n]; alias && n != "identity" || global && d.scope == 's' {
@@ -339,7 +309,7 @@ func (v *variables) list(global bool) [][2]string {
 	}
 	out := make([][2]string, 0, len(names))
 	for _, n := range names {
-		text, d, _ := v.get(scope, n)
+		text, d, _ := m.get(scope, n)
 		if text == "NULL" && d.kind == 's' {
 			text = ""
 		}
@@ -350,27 +320,27 @@ func (v *variables) list(global bool) [][2]string {
 
 // set changes a system variable of the session, or with global the default of sessions to come.
 // value nil is DEFAULT.
-func (v *variables) set(name string, value *string, global bool) error {
+func (m *MySQL) set(ctx context.Context, r *Result, name string, value *string, global bool) error {
 	if strings.HasPrefix(strings.ToLower(name), "lhsql.") {
 		text := ""
 		if value != nil {
 			text = *value
 		}
-		return v.c.sess.SetSetting(name, text)
+		return m.s.SetSetting(name, text)
 	}
 	d := definitions()[variableName(name)]
 	switch {
 	case d == nil:
-		return wireError(1193, "HY000", "Unknown system variable '%s'", name)
+		return mysqlError(1193, "HY000", "Unknown system variable '%s'", name)
 	case d.readOnly:
-		return wireError(1238, "HY000", "Variable '%s' is a read only variable", d.name)
+		return mysqlError(1238, "HY000", "Variable '%s' is a read only variable", d.name)
 	case global && d.scope == 's':
-		return wireError(1228, "HY000", "Variable '%s' is a SESSION variable and can't be used with SET GLOBAL", d.name)
+		return mysqlError(1228, "HY000", "Variable '%s' is a SESSION variable and can't be used with SET GLOBAL", d.name)
 	case !global && d.scope == 'g':
-		return wireError(1229, "HY000", "Variable '%s' is a GLOBAL variable and should be set with SET GLOBAL", d.name)
+		return mysqlError(1229, "HY000", "Variable '%s' is a GLOBAL variable and should be set with SET GLOBAL", d.name)
 	}
 	text := d.value
-	if g, ok := v.c.srv.globals.get(d.name); ok && !global {
+	if g, ok := m.s.engine.globals.get(d.name); ok && !global {
 		text = g
 	}
 	if value != nil {
@@ -389,37 +359,37 @@ func (v *variables) set(name string, value *string, global bool) error {
 		if global {
 			if d.name == "time_zone" {
 				if _, _, err := types.SettingZone(x); err != nil {
-					return wireError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
+					return mysqlError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
 				}
 			}
-		} else if err := v.c.sess.SetSetting(s, x); err != nil {
+		} else if err := m.s.SetSetting(s, x); err != nil {
 			if d.name == "time_zone" {
-				return wireError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
+				return mysqlError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
 			}
 			return err
 		}
 	} else if d.name == "time_zone" {
-		return wireError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
+		return mysqlError(1298, "HY000", "Unknown or incorrect time zone: '%s'", text)
 	}
 	if global {
-		v.c.srv.globals.set(d.name, text)
+		m.s.engine.globals.set(d.name, text)
 		return nil
 	}
 	if d.name == "sql_mode" {
-		defer v.c.readMode()
+		defer m.readMode()
 	}
-	if d.name == "autocommit" && text == "ON" && !v.autocommit() && v.c.sess.Status() != 'I' {
-		if err := v.c.do("COMMIT"); err != nil {
+	if d.name == "autocommit" && text == "ON" && !m.Autocommit() {
+		if err := m.commit(ctx, r); err != nil {
 			return err
 		}
 	}
-	v.session[d.name] = text
+	m.session[d.name] = text
 	return nil
 }
 
 // check canonicalises a value.
 func (d *definition) check(text string) (string, error) {
-	wrong := wireError(1231, "42000", "Variable '%s' can't be set to the value of '%s'", d.name, text)
+	wrong := mysqlError(1231, "42000", "Variable '%s' can't be set to the value of '%s'", d.name, text)
 	switch d.kind {
 	case 'b':
 		switch strings.ToUpper(text) {
@@ -439,7 +409,7 @@ func (d *definition) check(text string) (string, error) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n < 0 {
 			return "0", nil // MySQL clips, with a warning
 		}
-		return "", wireError(1232, "42000", "Incorrect argument type to variable '%s'", d.name)
+		return "", mysqlError(1232, "42000", "Incorrect argument type to variable '%s'", d.name)
 	case 'f':
 		if d.name == "timestamp" && text != "0" {
 			return "", sqlerr.New(sqlerr.FeatureNotSupported, "SET timestamp is not supported")
@@ -447,7 +417,7 @@ func (d *definition) check(text string) (string, error) {
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return strconv.FormatFloat(f, 'f', 6, 64), nil
 		}
-		return "", wireError(1232, "42000", "Incorrect argument type to variable '%s'", d.name)
+		return "", mysqlError(1232, "42000", "Incorrect argument type to variable '%s'", d.name)
 	}
 	switch d.name {
 	case "transaction_isolation":
@@ -478,7 +448,7 @@ func checkCharset(name string) (string, error) {
 	case "utf8":
 		return "utf8mb3", nil
 	}
-	return "", wireError(1115, "42000", "Unknown character set: '%s'. Only utf8mb4 is spoken here", name)
+	return "", mysqlError(1115, "42000", "Unknown character set: '%s'. Only utf8mb4 is spoken here", name)
 }
 
 func checkCollation(name string) (string, error) {
@@ -486,7 +456,7 @@ func checkCollation(name string) (string, error) {
 	if low == "binary" || strings.HasPrefix(low, "utf8") || strings.HasPrefix(low, "ascii_") {
 		return low, nil
 	}
-	return "", wireError(1273, "HY000", "Unknown collation: '%s'", name)
+	return "", mysqlError(1273, "HY000", "Unknown collation: '%s'", name)
 }
 
 // modes are the words of sql_mode, modeGroups those that stand for several.
@@ -516,7 +486,7 @@ func checkMode(text string) (string, error) {
 			continue
 		}
 		if !modes[w] {
-			return "", wireError(1231, "42000", "Variable 'sql_mode' can't be set to the value of '%s'", w)
+			return "", mysqlError(1231, "42000", "Variable 'sql_mode' can't be set to the value of '%s'", w)
 		}
 		list := w
 		if g, ok := modeGroups[w]; ok {
@@ -533,22 +503,27 @@ func checkMode(text string) (string, error) {
 }
 
 // mode tells whether sql_mode has the word.
-func (v *variables) mode(word string) bool {
-	for _, m := range strings.Split(v.text("sql_mode"), ",") {
-		if m == word {
-			return true
-		}
-	}
-	return false
+func (m *MySQL) mode(word string) bool {
+	return slices.Contains(strings.Split(m.Text("sql_mode"), ","), word)
 }
 
-// readMode tells the engine how sql_mode reads text.
-func (c *conn) readMode() { c.sess.SetTextMode(c.vars.mode) }
+// readMode makes the session read text as sql_mode says.
+func (m *MySQL) readMode() {
+	m.textMode = mysql.Mode{ANSIQuotes: m.mode("ANSI_QUOTES"), PipesAsConcat: m.mode("PIPES_AS_CONCAT"),
+		NoBackslashEscapes: m.mode("NO_BACKSLASH_ESCAPES"), HighNotPrecedence: m.mode("HIGH_NOT_PRECEDENCE")}
+	mode := m.textMode
+	d := *m.s.dialect
+	d.parse = func(text string) ([]Parsed, error) { return mysql.ParseMode(text, mode) }
+	d.check = func(text string) error { return mysql.CheckDepth(text, mode) }
+	m.s.dialect = &d
+}
 
-func (v *variables) autocommit() bool { return v.text("autocommit") == "ON" }
+// Autocommit tells whether a statement is a transaction of its own.
+func (m *MySQL) Autocommit() bool { return m.Text("autocommit") == "ON" }
 
-func (v *variables) int(name string) int64 {
-	n, err := strconv.ParseUint(v.text(name), 10, 64)
+// Int is a variable's value as a number; what is none, or too large for one, is the largest.
+func (m *MySQL) Int(name string) int64 {
+	n, err := strconv.ParseUint(m.Text(name), 10, 64)
 	if err != nil || n > math.MaxInt64 {
 		return math.MaxInt64
 	}
@@ -556,33 +531,15 @@ func (v *variables) int(name string) int64 {
 }
 
 // maxTime is max_execution_time; 0: none.
-func (v *variables) maxTime() time.Duration {
-	return time.Duration(min(v.int("max_execution_time"), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+func (m *MySQL) maxTime() time.Duration {
+	return time.Duration(min(m.Int("max_execution_time"), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
-// selectLimit is sql_select_limit; -1: none.
-func (v *variables) selectLimit() int64 {
-	if n := v.int("sql_select_limit"); n != math.MaxInt64 {
-		return n
-	}
-	return -1
-}
-
-// idle is how long the connection may wait for its client; 0: for ever.
-func (v *variables) idle() time.Duration {
-	name := "wait_timeout"
-	if v.c.caps&capInteractive != 0 {
-		name = "interactive_timeout"
-	}
-	return time.Duration(min(v.int(name), 31_536_000)) * time.Second
-}
-
-func (v *variables) longQuery() time.Duration {
-	f, err := strconv.ParseFloat(v.text("long_query_time"), 64)
+// LongQuery is how long a statement may take that is not a slow one.
+func (m *MySQL) LongQuery() time.Duration {
+	f, err := strconv.ParseFloat(m.Text("long_query_time"), 64)
 	if err != nil {
 		return 10 * time.Second
 	}
 	return time.Duration(f * float64(time.Second))
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
