@@ -131,6 +131,25 @@ func (r *run) fill(ctx context.Context) error {
 	return nil
 }
 
+// emptied waits until the server has noticed that the connections which filled it are gone: a busy
+// machine takes its time.
+func (r *run) emptied(ctx context.Context) error {
+	var err error
+	for range 600 {
+		var pc peer
+		if pc, err = r.Wire().connect(ctx, r.Server, "emptied"); err == nil {
+			var left string
+			left, err = row(ctx, pc, r.Wire().others)
+			pc.close()
+			if err == nil && left == "" {
+				return nil
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("the server does not become empty: %v", err)
+}
+
 // cancelSoon sends a cancel request after a while, and again until stop: the first may come
 // before the statement that it is for. stop gives the time of the first.
 func cancelSoon(ctx context.Context, pc peer, wait time.Duration) (stop func() time.Time) {

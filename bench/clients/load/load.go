@@ -67,6 +67,9 @@ func Run(ctx context.Context, cfg Config) ([]string, error) {
 	if err := r.fill(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.emptied(ctx); err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(cfg.Out, "%d idle and %d busy clients on the %s wire for %v, seed %d\n", cfg.Idle, cfg.Busy, cfg.Wire().Name, cfg.Duration, cfg.Seed)
 	memory := r.press(ctx)
 	r.afterwards(ctx)
