@@ -33,7 +33,9 @@ func TestVariant(t *testing.T) {
 
 // What is made of JSON shows as the same JSON, whatever width its counts, offsets and key numbers take.
 func TestVariantOfJSON(t *testing.T) {
-	list := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ") + "]" }
+	list := func(n int, one string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ") + "]"
+	}
 	object := func(n int) string {
 		var b strings.Builder
 		for i := range n {
