@@ -433,11 +433,29 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 	defer s.moved(id, nil)
 	switch {
 	case n.Kind == "table" && rel.Table != nil:
+		if n.Purge {
+			if err := s.elsewhere(ctx, rel.Table); err != nil {
+				return err
+			}
+		}
 		return cat.Drop(ctx, id, n.Purge)
 	case n.Kind == "view" && rel.View != nil:
 		return cat.DropView(ctx, id)
 	}
 	return sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, n.Kind).At(name.Pos)
+}
+
+// elsewhere refuses to purge what another catalog of this server has too; one that cannot be asked may.
+func (s *Session) elsewhere(ctx context.Context, t *lake.Table) error {
+	for _, name := range s.engine.order {
+		if name == t.Name.Catalog || t.Name.Catalog == temporaryCatalog {
+			continue
+		}
+		if err := lake.Elsewhere(ctx, s.catalogOf(name), t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropUnreadable drops a table whose metadata was lost or is broken: to take it out of its catalog
@@ -464,6 +482,15 @@ func (s *Session) dropContents(ctx context.Context, catalog, ns string, purge bo
 		return err
 	}
 	for _, t := range tables {
+		if purge {
+			table, err := cat.Load(ctx, t)
+			if err == nil {
+				err = s.elsewhere(ctx, table)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err := cat.Drop(ctx, t, purge); err != nil {
 			return err
 		}

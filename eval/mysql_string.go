@@ -25,6 +25,8 @@ func init() {
 		imm("mysql:length", sig(bin), tInt4, Fn1(func(b []byte) int64 { return int64(len(b)) })).total(),
 		imm("mysql:char_length", sig(text), tInt4, Fn1(func(b []byte) int64 { return int64(utf8.RuneCount(b)) })).total(),
 		imm("mysql:bit_length", sig(bin), tInt8, Fn1(func(b []byte) int64 { return int64(len(b)) * 8 })).total(),
+		imm("mysql:widen", sig(bin), tText, Fn1(widenBytes)).total(),
+		imm("mysql:narrow", sig(text), tBytea, Fn1(narrowText)).total(),
 		imm("mysql:upper", sig(text), tText, Fn1(strings.ToUpper)).total(),
 		imm("mysql:lower", sig(text), tText, Fn1(strings.ToLower)).total(),
 		imm("mysql:left", sig(text, i8), tText, Fn2(func(s string, n int64) string { return substringOf(s, 1, n) })).total(),
@@ -594,4 +596,22 @@ func inetNtoa(n int64) types.Datum {
 	}
 	d := func(s uint) string { return types.DecimalFromInt64(n >> s & 255).String() }
 	return types.NewStr(d(24) + "." + d(16) + "." + d(8) + "." + d(0))
+}
+
+// widenBytes makes each byte the character of its number, so that functions on characters work on
+// bytes; narrowText is its inverse.
+func widenBytes(b []byte) string {
+	out := room.Grow([]byte(nil), 2*len(b))
+	for _, c := range b {
+		out = utf8.AppendRune(out, rune(c))
+	}
+	return room.String(out)
+}
+
+func narrowText(s string) []byte {
+	out := room.Grow([]byte(nil), len(s))
+	for _, r := range s {
+		out = append(out, byte(r))
+	}
+	return out
 }

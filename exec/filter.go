@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -14,18 +15,22 @@ type filter struct {
 	pred *eval.Program
 	sel  []uint16
 	out  vec.Batch
+	err  error // of a row behind those that left
 }
 
 func (f *filter) Next(ctx context.Context) (*vec.Batch, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
 	for {
 		b, err := f.in.Next(ctx)
 		if b == nil || err != nil {
 			return nil, err
 		}
-		f.sel, err = f.pred.Select(f.c, b, f.sel)
-		if err != nil {
+		if err = f.choose(b); err != nil && len(f.sel) == 0 {
 			return nil, err
 		}
+		f.err = err
 		if len(f.sel) == 0 {
 			continue
 		}
@@ -35,6 +40,47 @@ func (f *filter) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 		return &f.out, nil
 	}
+}
+
+// choose selects the rows of b up to the first at which the predicate fails. Where these are enough, as
+// for a LIMIT or EXISTS, nobody asks for more, and the statement does not fail: PostgreSQL would not
+// have come to that row.
+func (f *filter) choose(b *vec.Batch) (err error) {
+	if f.sel, err = f.pred.Select(f.c, b, f.sel); err == nil {
+		return nil
+	}
+	f.sel = f.sel[:0]
+	if !ofData(err) {
+		return err
+	}
+	rows := b.Sel
+	if rows == nil {
+		rows = make([]uint16, b.Rows)
+		for i := range rows {
+			rows[i] = uint16(i)
+		}
+	}
+	part := *b
+	good, bad := 0, len(rows) // so many are fine, so many are not
+	var sel []uint16
+	for good+1 < bad {
+		mid := (good + bad) / 2
+		part.Sel = rows[:mid]
+		var e error
+		if sel, e = f.pred.Select(f.c, &part, sel); e == nil {
+			good = mid
+			f.sel = append(f.sel[:0], sel...)
+		} else {
+			bad, err = mid, e
+		}
+	}
+	return err
+}
+
+// ofData tells an error that a row's values cause (class 22).
+func ofData(err error) bool {
+	code := sqlerr.CodeOf(err)
+	return len(code) == 5 && code[:2] == "22"
 }
 
 func (f *filter) Close() error { return f.in.Close() }

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -31,6 +32,7 @@ import (
 type s3FS struct {
 	client *s3.Client
 	name   string // of the store, which two endpoints with one bucket do not share
+	props  map[string]string
 }
 
 // newS3 reads the properties as PyIceberg spells them: s3.endpoint, s3.region,
@@ -48,7 +50,7 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 	}
 	cfg, err := config.LoadDefaultConfig(context.WithoutCancel(ctx), opts...)
 	if err != nil {
-		return nil, sqlerr.Wrap(err, sqlerr.ConfigFileError, "configure the object store")
+		return nil, sqlerr.Wrap(redact.Error(err, props), sqlerr.ConfigFileError, "configure the object store")
 	}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		if e := props["s3.endpoint"]; e != "" {
@@ -69,7 +71,7 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
-	return &s3FS{client: client, name: props["s3.endpoint"]}, nil
+	return &s3FS{client: client, name: props["s3.endpoint"], props: props}, nil
 }
 
 // storeTries is how often one request to a store is made, and how often in a row the body of an
@@ -132,8 +134,8 @@ func bucketKey(path string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// s3Error gives missing and existing objects the errors that FS promises.
-func s3Error(err error, op, path string) error {
+// fault gives missing and existing objects the errors that FS promises.
+func (s *s3FS) fault(err error, op, path string) error {
 	var r *awshttp.ResponseError
 	if errors.As(err, &r) {
 		switch r.HTTPStatusCode() {
@@ -144,10 +146,14 @@ func s3Error(err error, op, path string) error {
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("%s %s: %w", op, path, err)
+		err = s.safe(fmt.Errorf("%s %s: %w", op, path, err))
 	}
 	return err
 }
+
+// safe is err without what a store, a proxy before it or the network library put into its text that is
+// nobody's to see: keys, tokens, the signatures of requests.
+func (s *s3FS) safe(err error) error { return redact.Error(err, s.props) }
 
 func (s *s3FS) Open(ctx context.Context, path string, size int64) (File, error) {
 	bucket, key, err := bucketKey(path)
@@ -157,7 +163,7 @@ func (s *s3FS) Open(ctx context.Context, path string, size int64) (File, error) 
 	if size < 0 {
 		h, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
 		if err != nil {
-			return nil, s3Error(err, "open", path)
+			return nil, s.fault(err, "open", path)
 		}
 		size = aws.ToInt64(h.ContentLength)
 	}
@@ -220,7 +226,7 @@ func (f *s3File) piece(ctx context.Context, p []byte, off int64, tag *string) (i
 	rng := fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)
 	out, err := f.s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.bucket, Key: &f.key, Range: &rng, IfMatch: tag})
 	if err != nil {
-		return 0, tag, s3Error(err, "read", f.path)
+		return 0, tag, f.s.fault(err, "read", f.path)
 	}
 	defer out.Body.Close()
 	if n := aws.ToInt64(out.ContentLength); out.ContentLength != nil && n != int64(len(p)) {
@@ -228,7 +234,7 @@ func (f *s3File) piece(ctx context.Context, p []byte, off int64, tag *string) (i
 	}
 	n, err := io.ReadFull(out.Body, p)
 	if err != nil {
-		err = bodyError{fmt.Errorf("read %s: %w", f.path, err)}
+		err = bodyError{f.s.safe(fmt.Errorf("read %s: %w", f.path, err))}
 	}
 	return n, out.ETag, err
 }
@@ -252,13 +258,13 @@ func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 func (s *s3FS) whole(ctx context.Context, path, bucket, key string) ([]byte, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {
-		return nil, s3Error(err, "read", path)
+		return nil, s.fault(err, "read", path)
 	}
 	defer out.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(out.Body, maxMetadata+1))
 	switch {
 	case err != nil:
-		return nil, bodyError{fmt.Errorf("read %s: %w", path, err)}
+		return nil, bodyError{s.safe(fmt.Errorf("read %s: %w", path, err))}
 	case len(b) > maxMetadata:
 		return nil, fmt.Errorf("read %s: larger than %d bytes", path, maxMetadata)
 	case out.ContentLength != nil && *out.ContentLength != int64(len(b)):
@@ -273,7 +279,7 @@ func (s *s3FS) Create(ctx context.Context, path string, data []byte) error {
 		return err
 	}
 	_, err = s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: aws.String("*")})
-	err = s3Error(err, "create", path)
+	err = s.fault(err, "create", path)
 	if errors.Is(err, fs.ErrExist) {
 		// It may be our own, of an attempt whose answer was lost and that the client retried.
 		if b, e := s.ReadAll(ctx, path); e == nil && bytes.Equal(b, data) {
@@ -322,14 +328,14 @@ func (w *s3Writer) part(ctx context.Context, b []byte) error {
 		w.mark = uuid.NewString()
 		out, err := w.s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &w.bucket, Key: &w.key, Metadata: map[string]string{uploadMark: w.mark}})
 		if err != nil {
-			return s3Error(err, "create", w.path)
+			return w.s.fault(err, "create", w.path)
 		}
 		w.upload = out.UploadId
 	}
 	n := int32(len(w.parts) + 1)
 	out, err := w.s.client.UploadPart(ctx, &s3.UploadPartInput{Bucket: &w.bucket, Key: &w.key, UploadId: w.upload, PartNumber: &n, Body: bytes.NewReader(b)})
 	if err != nil {
-		return s3Error(err, "write", w.path)
+		return w.s.fault(err, "write", w.path)
 	}
 	w.size += int64(len(b))
 	w.parts = append(w.parts, s3types.CompletedPart{ETag: out.ETag, PartNumber: &n})
@@ -349,7 +355,7 @@ func (w *s3Writer) Commit(ctx context.Context) error {
 	}
 	_, err := w.s.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &w.bucket, Key: &w.key, UploadId: w.upload,
 		MultipartUpload: &s3types.CompletedMultipartUpload{Parts: w.parts}, IfNoneMatch: aws.String("*")})
-	if err = s3Error(err, "create", w.path); errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+	if err = w.s.fault(err, "create", w.path); errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		// The answer may have been lost and the request repeated: then the upload is gone, or its own
 		// object stands in its way.
 		h, e := w.s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &w.bucket, Key: &w.key})
@@ -378,7 +384,7 @@ func (s *s3FS) Remove(ctx context.Context, path string) error {
 		return err
 	}
 	_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: &key})
-	return s3Error(err, "remove", path)
+	return s.fault(err, "remove", path)
 }
 
 func (s *s3FS) List(ctx context.Context, prefix string, yield func(Object) error) error {
@@ -390,7 +396,7 @@ func (s *s3FS) List(ctx context.Context, prefix string, yield func(Object) error
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return s3Error(err, "list", prefix)
+			return s.fault(err, "list", prefix)
 		}
 		for _, o := range page.Contents {
 			if err := yield(Object{Path: "s3://" + bucket + "/" + aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Modified: aws.ToTime(o.LastModified)}); err != nil {

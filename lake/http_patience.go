@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lhsql/lhsql/internal/redact"
 )
 
 // How requests to catalogs and object stores bear what networks do. Three things are told apart:
@@ -222,7 +224,7 @@ func redirected(r *http.Request, rsp *http.Response) error {
 	switch rsp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
 		rsp.Body.Close()
-		return fmt.Errorf("%s %s was redirected to %s (%d): the catalog's uri must name the place where it is", r.Method, r.URL.Path, rsp.Header.Get("Location"), rsp.StatusCode)
+		return fmt.Errorf("%s %s was redirected to %s (%d): the catalog's uri must name the place where it is", r.Method, r.URL.Path, redact.URI(rsp.Header.Get("Location")), rsp.StatusCode)
 	}
 	return nil
 }

@@ -222,3 +222,25 @@ func purgeable(ctx context.Context, c Catalog, t *Table, gone map[Name]bool) err
 	_, err := holders(ctx, c, t, gone)
 	return err
 }
+
+// Elsewhere refuses to purge a table's files where another catalog than the table's own has the table
+// too, or a table whose folder is within its or around it.
+func Elsewhere(ctx context.Context, c Catalog, t *Table) error {
+	others, err := holders(ctx, c, t, nil)
+	if e, ok := sqlerr.As(err); ok && e.Code == sqlerr.DependentObjectsExist {
+		e.Message += " of catalog " + c.Name()
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	for _, own := range t.roots() {
+		for _, folder := range others {
+			if within(folder, own) {
+				return sqlerr.New(sqlerr.DependentObjectsExist, "the files of table %s cannot be purged: a table of catalog %s lies in the folder %s", t.Name.Table, c.Name(), folder).
+					WithHint("DROP TABLE without PURGE takes the name away and leaves the files.")
+			}
+		}
+	}
+	return nil
+}

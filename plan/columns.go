@@ -72,10 +72,26 @@ func (n *Aggregate) Columns() []Column {
 	}
 	return c
 }
+
+// Columns collects those of a chain of windows at once: of a thousand different ones, each asking the
+// next for its own, the plan would not be done.
 func (n *Window) Columns() []Column {
-	c := concat(n.Input.Columns(), nil)
-	for i := range n.Calls {
-		c = append(c, n.Calls[i].Out)
+	chain := []*Window{n}
+	more := len(n.Calls)
+	in := n.Input
+	for {
+		w, ok := in.(*Window)
+		if !ok {
+			break
+		}
+		chain, more, in = append(chain, w), more+len(w.Calls), w.Input
+	}
+	base := in.Columns()
+	c := append(make([]Column, 0, len(base)+more), base...)
+	for i := len(chain) - 1; i >= 0; i-- {
+		for k := range chain[i].Calls {
+			c = append(c, chain[i].Calls[k].Out)
+		}
 	}
 	return c
 }

@@ -134,6 +134,9 @@ func (u *unnester) semi(in plan.Node, c plan.Expr) (plan.Node, bool, error) {
 	switch s.Kind {
 	case plan.ExistsSubquery:
 		p, err := u.node(s.Plan)
+		if err == nil && len(plan.Free(p)) == 0 {
+			p = &plan.Limit{Input: p, Count: intConst(1)}
+		}
 		return &plan.Apply{Kind: kind, Left: in, Right: p}, true, err
 	case plan.AnySubquery:
 		if not && !u.neverNull(in, s) {

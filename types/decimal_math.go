@@ -365,7 +365,7 @@ func atanh(z *big.Float, stop func()) *big.Float {
 		return sum
 	}
 	for n := int64(3); ; n += 2 {
-		look(stop, n/2)
+		look(stop, n/2, prec)
 		pow.Mul(pow, zz)
 		term.Quo(pow, k.SetInt64(n))
 		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(prec) {
@@ -404,6 +404,7 @@ func lnRoots(m *big.Float, stop func()) *big.Float {
 	m = new(big.Float).Copy(m)
 	const roots = 6
 	for i := 0; i < roots; i++ {
+		look(stop, int64(i), prec)
 		m.Sqrt(m)
 	}
 	one := new(big.Float).SetPrec(prec).SetInt64(1)
@@ -427,6 +428,7 @@ func expFloat(x *big.Float, prec uint, stop func()) *big.Float {
 	e := new(big.Float).SetPrec(prec).SetInt(sum)
 	e.SetMantExp(e, -int(prec))
 	for i := 0; i < halvings; i++ {
+		look(stop, int64(i), prec)
 		e.Mul(e, e)
 	}
 	return e.SetMantExp(e, int(k))

@@ -15,10 +15,10 @@ func toFixed(x *big.Float, bits uint) *big.Int {
 	return z
 }
 
-// look calls stop, which panics when nobody waits for the result any more, at every 16th term: a
-// term of many thousand digits takes as long as a few hundred short ones.
-func look(stop func(), term int64) {
-	if stop != nil && term&15 == 0 {
+// look calls stop, which panics when nobody waits for the result any more, at every 16th term, or at
+// each where terms are long: one of many thousand digits takes as long as a few hundred short ones.
+func look(stop func(), term int64, bits uint) {
+	if stop != nil && (term&15 == 0 || bits > 1<<13) {
 		stop()
 	}
 }
@@ -29,7 +29,7 @@ func expFixed(r *big.Int, bits uint, stop func()) *big.Int {
 	term, n, rest := new(big.Int).Set(sum), new(big.Int), new(big.Int)
 	product := new(big.Int)
 	for i := int64(1); term.Sign() != 0; i++ {
-		look(stop, i)
+		look(stop, i, bits)
 		// Toward zero, for a shift of a negative number never gets past -1.
 		product.Mul(term, r)
 		neg := product.Sign() < 0
@@ -51,7 +51,7 @@ func atanhFixed(z *big.Int, bits uint, stop func()) *big.Int {
 	sum, pow := new(big.Int).Set(abs), new(big.Int).Set(abs)
 	term, k, rest, product := new(big.Int), new(big.Int), new(big.Int), new(big.Int)
 	for n := int64(3); pow.Sign() != 0; n += 2 {
-		look(stop, n/2)
+		look(stop, n/2, bits)
 		product.Mul(pow, square)
 		pow.Rsh(product, bits)
 		term.QuoRem(pow, k.SetInt64(n), rest)

@@ -4,6 +4,7 @@ package redact
 
 import (
 	"net/url"
+	"regexp"
 	"sort"
 	"strings"
 )
@@ -129,7 +130,20 @@ func Text(text string, props map[string]string) string {
 	for _, s := range secrets {
 		text = strings.ReplaceAll(text, s, Hidden)
 	}
-	return text
+	return Links(text)
+}
+
+var (
+	link = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	// proof is what a request proves itself with, as headers and queries spell it.
+	proof = regexp.MustCompile(`(?i)\b(x-amz-signature|x-amz-credential|x-amz-security-token|x-goog-signature|x-goog-credential|signature|credential|sig|sessiontoken|awsaccesskeyid|authorization)(["']?\s*[:=]\s*)((?:(?:bearer|basic|aws4-hmac-sha256)\s+)?["']?)[^\s"'&,;<>]+`)
+)
+
+// Links is a message in which URIs show what is known to be harmless of their queries, and keys,
+// tokens and signatures of requests do not show.
+func Links(text string) string {
+	text = link.ReplaceAllStringFunc(text, URI)
+	return proof.ReplaceAllString(text, "$1$2$3"+Hidden)
 }
 
 // Error is err, whose text is as Text has it.

@@ -44,3 +44,19 @@ func TestText(t *testing.T) {
 		t.Errorf("too little is left: %s", got)
 	}
 }
+
+// What stores, proxies and the network library say of requests.
+func TestLinks(t *testing.T) {
+	for text, want := range map[string]string{
+		`Get "https://b.s3.amazonaws.com/k?X-Amz-Signature=geheim&X-Amz-Credential=geheim%2Fx&region=eu": dial tcp: no such host`: `Get "https://b.s3.amazonaws.com/k?X-Amz-Signature=***&X-Amz-Credential=***&region=eu": dial tcp: no such host`,
+		`<AWSAccessKeyId>x</AWSAccessKeyId> SignatureDoesNotMatch: signature: geheim, not geheim2`:                                `<AWSAccessKeyId>x</AWSAccessKeyId> SignatureDoesNotMatch: signature: ***, not geheim2`,
+		`Authorization: AWS4-HMAC-SHA256 Credential=geheim/20260101/us-east-1/s3/aws4_request, Signature=geheim`:                  `Authorization: AWS4-HMAC-SHA256 ***, Signature=***`,
+		`authorization=Bearer geheim`:                            `authorization=Bearer ***`,
+		`read s3://b/x/file.parquet: unexpected EOF`:             `read s3://b/x/file.parquet: unexpected EOF`,
+		`https://anna:geheim@acc.blob/x?sv=1&sig=geheim refused`: `https://***@acc.blob/x?sv=***&sig=*** refused`,
+	} {
+		if got := Links(text); got != want {
+			t.Errorf("%s\nbecame %s\nnot    %s", text, got, want)
+		}
+	}
+}

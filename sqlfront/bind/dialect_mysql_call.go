@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/eval"
@@ -127,7 +128,46 @@ func (f *mysqlForm) eval(name string, args ...plan.Expr) plan.Expr {
 	if fn == nil {
 		f.wrongCount()
 	}
+	if mysqlBinary[name] && slices.ContainsFunc(args, func(x plan.Expr) bool { return classOf(x.Type()) == isBytes }) {
+		return f.binary(fn, name, args)
+	}
 	return f.b.applyFunction(fn, args, f.pos)
+}
+
+// mysqlBinary are the functions on strings that are binary where one of their arguments is: a byte is
+// then a character, and there are no letters.
+var mysqlBinary = map[string]bool{
+	"concat": true, "concat_ws": true, "upper": true, "lower": true, "left": true, "right": true, "substring": true, "substring_index": true,
+	"trim": true, "ltrim": true, "rtrim": true, "lpad": true, "rpad": true, "repeat": true, "reverse": true, "replace": true, "insert": true,
+	"elt": true, "make_set": true, "export_set": true, "quote": true, "locate": true, "locate_ci": true, "char_length": true,
+}
+
+// binary calls a function on texts with binary strings: each byte as the character of its number.
+func (f *mysqlForm) binary(fn *plan.Function, name string, args []plan.Expr) plan.Expr {
+	if name == "upper" || name == "lower" {
+		return args[0]
+	}
+	if name == "locate_ci" {
+		fn = f.b.overload("mysql:locate", args)
+	}
+	wide := make([]plan.Expr, len(args))
+	for i, x := range args {
+		if wide[i] = x; fn.Args[min(i, len(fn.Args)-1)].Kind == types.Text {
+			wide[i] = f.widened(x)
+		}
+	}
+	y := f.b.applyFunction(fn, wide, f.pos)
+	if fn.Ret.Kind == types.Text {
+		y = f.b.evalCall("mysql:narrow", f.pos, y)
+	}
+	return y
+}
+
+func (f *mysqlForm) widened(x plan.Expr) plan.Expr {
+	if isNullLit(x) {
+		return f.b.asText(x)
+	}
+	return f.b.evalCall("mysql:widen", f.pos, f.b.asBytes(x))
 }
 
 func (f *mysqlForm) wrongCount() {
@@ -303,7 +343,20 @@ func (f *mysqlForm) groupConcat() plan.Expr {
 			sep = a.Expr.(*ast.Lit).Text
 			continue
 		}
-		parts = append(parts, b.asText(f.args[i]))
+		parts = append(parts, f.args[i])
+	}
+	binary := slices.ContainsFunc(parts, func(x plan.Expr) bool { return classOf(x.Type()) == isBytes })
+	for i, x := range parts {
+		if parts[i] = b.asText(x); binary {
+			parts[i] = f.widened(x)
+		}
+	}
+	if binary {
+		wide := []rune{}
+		for _, c := range []byte(sep) {
+			wide = append(wide, rune(c))
+		}
+		sep = string(wide)
 	}
 	x := parts[0]
 	if len(parts) > 1 {
@@ -311,6 +364,9 @@ func (f *mysqlForm) groupConcat() plan.Expr {
 	}
 	limit := b.my().concatMax
 	cut := func(y plan.Expr) plan.Expr {
+		if binary {
+			return b.evalCall("mysql:narrow", f.pos, b.evalCall("mysql:left", f.pos, y, &plan.Const{Value: types.NewInt(limit), Typ: types.T(types.Int8)}))
+		}
 		return b.evalCall("mysql:cut", f.pos, y, &plan.Const{Value: types.NewInt(limit), Typ: types.T(types.Int8)})
 	}
 	if f.call.Distinct {

@@ -11,6 +11,10 @@ import (
 // maxText bounds a text. PostgreSQL's own limit is 1 GB; a syntax tree is many times its text.
 const maxText = 64 << 20
 
+// maxTokens bounds the words and signs of one statement. PostgreSQL's parser is C: nobody can stop it,
+// and it takes about half a second for a million.
+const maxTokens = 4_000_000
+
 func tooDeep(pos int) *sqlerr.Error {
 	return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(pos).
 		WithHint("The statement nests more than %d levels deep; write long chains as lists, for example IN (…) or VALUES.", token.MaxDepth)
@@ -44,6 +48,7 @@ var chainWords = token.Set(`not is isnull notnull like ilike similar between in 
 type statementBounds struct {
 	depth  token.Depth
 	parens int
+	tokens int
 }
 
 func newBounds() statementBounds {
@@ -63,6 +68,10 @@ func (s *statementBounds) add(t token.Token) (end bool, err error) {
 	}
 	if !s.depth.Add(t) {
 		return false, tooDeep(t.Pos)
+	}
+	if s.tokens++; s.tokens > maxTokens {
+		return false, sqlerr.New(sqlerr.ProgramLimitExceeded, "the statement has more than %d words and signs", maxTokens).At(t.Pos).
+			WithHint("COPY takes rows of any number, and = ANY ($1) an array.")
 	}
 	return false, nil
 }

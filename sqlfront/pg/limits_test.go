@@ -55,3 +55,21 @@ func TestTextErrors(t *testing.T) {
 		}
 	}
 }
+
+// A statement of very many words is told so before the parser, which nobody can stop, has it.
+func TestManyWords(t *testing.T) {
+	text := "select 1 in (" + strings.Repeat("1,", maxTokens/2) + "1)"
+	for what, err := range map[string]error{"CheckDepth": CheckDepth(text), "Parse": parsed(text)} {
+		if sqlerr.CodeOf(err) != sqlerr.ProgramLimitExceeded {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := CheckDepth(strings.Repeat("select 1;", maxTokens/3)); err != nil {
+		t.Error(err) // many statements, each short
+	}
+}
+
+func parsed(text string) error {
+	_, err := Parse(text)
+	return err
+}
