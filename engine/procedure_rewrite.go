@@ -161,6 +161,11 @@ func (s *Session) whereText(ctx context.Context, a *procedureArgs, rel *bind.Rel
 	}
 	const before = "optimize t where "
 	call, err := func() (*bind.ProcedureCall, error) {
+		cost := parseCost(text)
+		if err := s.Hold(cost); err != nil {
+			return nil, err
+		}
+		defer s.Drop(cost)
 		list, err := s.dialect.parse(before + text)
 		if err != nil {
 			return nil, err

@@ -83,7 +83,7 @@ func TestRewriteHistories(t *testing.T) {
 				version = 3
 				do("ALTER TABLE s.t SET TBLPROPERTIES ('format-version' = '3')")
 				do("INSERT INTO s.t (id) VALUES (%d)", next) // row ids begin
-				if branch { // and in the branch as well
+				if branch {                                  // and in the branch as well
 					do("INSERT INTO s.t.branch_b (id) VALUES (%d)", next)
 				}
 				next++

@@ -162,6 +162,9 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 		} else {
 			v = b.constant(nil, a.Expr, types.Type{}, inConstant)
 		}
+		if v.Pending {
+			b.paramPlan = true // bound again once the values are known
+		}
 		c.Args = append(c.Args, ProcedureArg{Name: a.Name, Constant: v})
 	}
 	if where == nil {
@@ -180,8 +183,13 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 	lv.items = []*item{it}
 	lv.kind = inWhere
 	c.Where = plan.MapExpr(b.condition(lv, where, "WHERE"), func(e plan.Expr) plan.Expr {
-		if p, ok := e.(*plan.Param); ok && p.Index <= len(b.env.Args) {
-			return &plan.Const{Value: b.env.Args[p.Index-1], Typ: p.Typ}
+		p, ok := e.(*plan.Param)
+		switch {
+		case !ok:
+		case p.Index <= len(b.env.Args):
+			return &plan.Const{Value: b.env.Args[p.Index-1], Typ: b.params[p.Index-1]}
+		default:
+			b.paramPlan = true
 		}
 		return e
 	})

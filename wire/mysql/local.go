@@ -1,9 +1,14 @@
 package mysql
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
 )
 
 // local recognises the statements that are about the session and the server, and not about data.
@@ -188,6 +193,7 @@ func (c *conn) tableAdmin(p *piece) (*local, error) {
 	}
 	op := p.word(0)
 	l := &local{names: []string{"Table", "Op", "Msg_type", "Msg_text"}, rows: [][]any{}}
+	var compact []string
 	if op == "checksum" {
 		l.names = []string{"Table", "Checksum"}
 	}
@@ -212,14 +218,56 @@ func (c *conn) tableAdmin(p *piece) (*local, error) {
 		case op == "analyze" || op == "check":
 			l.rows = append(l.rows, []any{full, op, "status", "OK"})
 		case op == "optimize":
-			l.rows = append(l.rows, []any{full, op, "note", "Iceberg tables are compacted by CALL system.rewrite_data_files(...)"}, []any{full, op, "status", "OK"})
+			compact = append(compact, full)
 		default:
 			l.rows = append(l.rows, []any{full, op, "note", "The storage engine for the table doesn't support repair"})
 		}
-		if k = next; k >= len(p.toks) || !p.toks[k].sign(",") {
+		k = next
+		switch {
+		case op == "optimize" && k < len(p.toks) && !p.toks[k].sign(","):
+			return nil, nil // OPTIMIZE TABLE t WHERE …: the engine's own statement
+		case k >= len(p.toks) || !p.toks[k].sign(","):
+			if len(compact) > 0 {
+				l.run = func() error { return c.optimize(l, compact) }
+			}
 			return l, nil
 		}
 	}
+}
+
+// quotedName spells a dotted name so that each part is one.
+func quotedName(name string) string {
+	parts := strings.Split(name, ".")
+	for i := range parts {
+		parts[i] = "`" + strings.ReplaceAll(parts[i], "`", "``") + "`"
+	}
+	return strings.Join(parts, ".")
+}
+
+// optimize compacts tables and says of each what was done, as MySQL's OPTIMIZE TABLE does.
+func (c *conn) optimize(l *local, tables []string) error {
+	for _, t := range tables {
+		var done []types.Datum
+		err := c.sess.Query(c.ctx, "OPTIMIZE TABLE "+quotedName(t), nil, func(row []types.Datum) error {
+			done = slices.Clone(row)
+			return nil
+		})
+		e, ok := sqlerr.As(err)
+		switch {
+		case err != nil && !ok:
+			return err
+		case err != nil && c.ctx.Err() != nil:
+			return err
+		case err != nil:
+			l.rows = append(l.rows, []any{t, "optimize", "Error", e.Message}, []any{t, "optimize", "status", "Operation failed"})
+			continue
+		}
+		if len(done) > 1 && done[0].Int() > 0 {
+			l.rows = append(l.rows, []any{t, "optimize", "note", fmt.Sprintf("%d data files were rewritten as %d", done[0].Int(), done[1].Int())})
+		}
+		l.rows = append(l.rows, []any{t, "optimize", "status", "OK"})
+	}
+	return nil
 }
 
 // statistics is COM_STATISTICS, as the clients' `status` prints it.
