@@ -42,9 +42,7 @@ func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 		buffer: max(buffer, 8<<20), once: n.Once, touched: map[string]*roaring64.Bitmap{}}
 	s.fields = append([]lake.Field(nil), n.Target.Schema.Fields...)
 	if Lineage(n) {
-		for _, f := range lineageFields {
-			s.fields = append(s.fields, f)
-		}
+		s.fields = append(s.fields, lineageFields...)
 	}
 	var err error
 	s.opt, err = readOptions(t, s.schema)

@@ -4,7 +4,8 @@
 //	db, err := sql.Open("lhsql", "/path/to/warehouse?search_path=silver")
 //
 // The data source is a warehouse folder with its embedded catalog (catalog.db), then session
-// settings as query parameters; user and database are taken from it too. Programs that open
+// settings as query parameters; user, database and dialect (pg, or mysql with parameters that are
+// question marks) are taken from it too. Programs that open
 // other catalogs make the engine themselves and use sql.OpenDB(driver.Connector(engine, options)).
 package driver
 
@@ -60,6 +61,8 @@ func (d *Driver) OpenConnector(name string) (driver.Connector, error) {
 			o.User = params.Get(k)
 		case "database":
 			o.Database = params.Get(k)
+		case "dialect":
+			o.Dialect = params.Get(k)
 		default:
 			o.Settings[k] = params.Get(k)
 		}
@@ -98,9 +101,19 @@ type connector struct {
 
 func (c *connector) Driver() driver.Driver { return c.d }
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	s, err := c.e.NewSession(ctx, c.o)
+	o := c.o
+	if o.Dialect == "mysql" {
+		o.Database = "" // which is no catalog there, but what USE names
+	}
+	s, err := c.e.NewSession(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Database != c.o.Database {
+		if err := s.Use(ctx, c.o.Database); err != nil {
+			s.Close()
+			return nil, err
+		}
 	}
 	return &conn{s: s}, nil
 }
@@ -117,12 +130,19 @@ func (c *conn) Begin() (driver.Tx, error) {
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	begin := "BEGIN"
+	if c.s.MySQL() != nil {
+		begin = "START TRANSACTION"
+	}
 	switch level := sql.IsolationLevel(o.Isolation); level {
 	case sql.LevelDefault:
 	case sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable:
-		begin += " ISOLATION LEVEL " + strings.ToUpper(level.String())
+		if c.s.MySQL() == nil { // there it is no part of the statement, and one snapshot is read at each
+			begin += " ISOLATION LEVEL " + strings.ToUpper(level.String())
+		}
 	case sql.LevelSnapshot:
-		begin += " ISOLATION LEVEL REPEATABLE READ" // PostgreSQL's name for it
+		if c.s.MySQL() == nil {
+			begin += " ISOLATION LEVEL REPEATABLE READ" // PostgreSQL's name for it
+		}
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "there is no isolation level %s", level)
 	}
@@ -166,7 +186,11 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if len(list) > 1 {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	st, err := c.s.Prepare(ctx, list[0], nil)
+	prepare := func(ctx context.Context, p engine.Parsed) (*engine.Stmt, error) { return c.s.Prepare(ctx, p, nil) }
+	if c.s.MySQL() != nil {
+		prepare = c.s.PrepareUntyped
+	}
+	st, err := prepare(ctx, list[0])
 	// It may be run much later: what was looked up for it is of now.
 	if e := c.s.EndImplicit(ctx); err == nil {
 		err = e

@@ -105,7 +105,7 @@ func (s *Session) declare(ctx context.Context, n *ast.Declare, b *bind.Bound, ar
 // pull reads rows from the query until row number n is known or the rows end.
 func (c *cursor) pull(n int64) error {
 	for c.res != nil && c.base+int64(len(c.kept)) < n {
-		b, err := c.res.Next(nil)
+		b, err := c.res.Next(context.Background()) // a statement has a context of its own
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
-	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -62,12 +61,8 @@ type SessionOptions struct {
 	DatabaseOptional bool
 	// PID is a number of ReservePID's that the client has been told already; 0: the next one.
 	PID int32
-	// Variable reads a variable of the MySQL dialect: scope is "user" for @name, else "global",
-	// "session" or "" for @@name. ok false: there is none.
-	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool)
-	// List gives rows of the MySQL wire's own: of "session_variables", "global_variables",
-	// "session_status" and "global_status".
-	List func(name string) [][2]string
+	// MySQL is what a session of the MySQL dialect knows of its client.
+	MySQL MySQLClient
 }
 
 // ResultColumn describes one output column.
@@ -87,6 +82,7 @@ type Engine struct {
 	listings listings
 	trees    trees
 	jobs     maintain.Jobs
+	globals  globals // MySQL's SET GLOBAL
 
 	mu       sync.Mutex
 	sessions map[int32]*Session
@@ -94,6 +90,7 @@ type Engine struct {
 	account  *exec.Account // the server's memory
 	store    lake.FS       // reads tables by path
 	governor *governor     // nil: the process is not this engine's alone
+	users    atomic.Pointer[func(name string) bool]
 }
 
 // Open opens the catalogs of cfg.
@@ -256,6 +253,22 @@ func (e *Engine) activeSessions() []*Session {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].pid < list[j].pid })
 	return list
+}
+
+// KnowUsers has known tell which users there are besides those who are connected: SET ROLE and SET
+// SESSION AUTHORIZATION take no others.
+func (e *Engine) KnowUsers(known func(name string) bool) { e.users.Store(&known) }
+
+func (e *Engine) knowsUser(name string) bool {
+	if known := e.users.Load(); known != nil && (*known)(name) {
+		return true
+	}
+	for _, s := range e.activeSessions() {
+		if s.opts.User == name {
+			return true
+		}
+	}
+	return false
 }
 
 // session finds a session by pid; nil if there is none.

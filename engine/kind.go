@@ -11,6 +11,7 @@ const (
 	WriteKind            // rows are written
 	DefineKind           // DDL
 	TransactionKind      // BEGIN, COMMIT, SAVEPOINT …
+	ExplainKind
 )
 
 // KindOf tells p's Kind.
@@ -24,12 +25,8 @@ func KindOf(p Parsed) Kind {
 		return DefineKind
 	case *ast.Transaction:
 		return TransactionKind
+	case *ast.Explain:
+		return ExplainKind
 	}
 	return OtherKind
-}
-
-// Limited tells whether p is a query with a LIMIT of its own.
-func Limited(p Parsed) bool {
-	q, ok := p.Stmt.(*ast.QueryStmt)
-	return ok && q.Query != nil && q.Query.Limit != nil
 }

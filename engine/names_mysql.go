@@ -8,7 +8,6 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/bind"
-	"github.com/lhsql/lhsql/sqlfront/mysql"
 )
 
 // mysqlNames: MySQL knows databases and tables, a lakehouse catalogs, namespaces and tables. A
@@ -167,18 +166,5 @@ func (s *Session) newHost(catalog string) syscat.Host {
 func (h mysqlHost) Sessions() []syscat.Session { return (&host{s: h.s}).Sessions() }
 
 func (h mysqlHost) List(name string) [][2]string {
-	if h.s.opts.List == nil {
-		return nil
-	}
-	return h.s.opts.List(name)
-}
-
-// SetTextMode says by the words of sql_mode how the session's text is read.
-func (s *Session) SetTextMode(has func(word string) bool) {
-	m := mysql.Mode{ANSIQuotes: has("ANSI_QUOTES"), PipesAsConcat: has("PIPES_AS_CONCAT"),
-		NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"), HighNotPrecedence: has("HIGH_NOT_PRECEDENCE")}
-	d := *s.dialect
-	d.parse = func(text string) ([]Parsed, error) { return mysql.ParseMode(text, m) }
-	d.check = func(text string) error { return mysql.CheckDepth(text, m) }
-	s.dialect = &d
+	return h.s.my.list(name)
 }

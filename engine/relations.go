@@ -12,9 +12,17 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
+// variables is what reads MySQL's variables; nil in other dialects.
+func (s *Session) variables() func(scope, name string) (types.Datum, types.Type, bool, error) {
+	if s.my == nil {
+		return nil
+	}
+	return s.my.variable
+}
+
 // bindEnv is what binding may ask of this session. args nil: at Prepare.
 func (s *Session) bindEnv(ctx context.Context, args []types.Datum) *bind.Env {
-	return &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.opts.Variable, ViewDialect: viewDialect}
+	return &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.variables(), ViewDialect: viewDialect}
 }
 
 // relations finds what a name stands for; it implements bind.Catalog.

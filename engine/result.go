@@ -18,11 +18,18 @@ type Result struct {
 	session *Session
 	columns []ResultColumn // nil: no rows
 	src     vec.Source
+	run     *writeRun // of a statement that writes rows
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	watch   stopwatch
 
 	wrote bool // it has committed
+
+	limited bool         // to
+	limit   int64        // rows (MySQL's sql_select_limit)
+	last    *lastRow     // of a query that assigns variables
+	counts  bool         // count finds how many rows there are without the LIMIT
+	count   func() error // runs behind the last row
 
 	suspended bool // the client is to take the next rows later
 
@@ -38,6 +45,13 @@ type Result struct {
 
 // Columns are nil for a statement without rows.
 func (r *Result) Columns() []ResultColumn { return r.columns }
+
+// forgetNotices drops those of a run that did not happen.
+func (r *Result) forgetNotices() {
+	r.noticed.Lock()
+	defer r.noticed.Unlock()
+	r.notices = nil
+}
 
 // Notices are the warnings and notices raised so far.
 func (r *Result) Notices() []*sqlerr.Error {
@@ -87,18 +101,57 @@ func (r *Result) Next(context.Context) (b *vec.Batch, err error) {
 		r.session.setCancel(r.cancel)
 	}
 	for {
+		if r.limited && r.rows >= r.limit {
+			return nil, r.exhausted()
+		}
 		b, err = r.src.Next(r.ctx)
 		if err != nil {
 			return nil, err
 		}
 		if b == nil {
-			return nil, r.end(true)
+			return nil, r.exhausted()
 		}
 		if n := b.Len(); n > 0 {
+			if r.limited && int64(n) > r.limit-r.rows {
+				b = firstRows(b, int(r.limit-r.rows))
+				n = b.Len()
+			}
 			r.rows += int64(n)
+			if r.last != nil {
+				r.last.see(b)
+			}
 			return b, nil
 		}
 	}
+}
+
+// firstRows is a batch's first n rows.
+func firstRows(b *vec.Batch, n int) *vec.Batch {
+	out := *b
+	if b.Sel != nil {
+		out.Sel = b.Sel[:n]
+		return &out
+	}
+	out.Sel = make([]uint16, n)
+	for i := range out.Sel {
+		out.Sel[i] = uint16(i)
+	}
+	return &out
+}
+
+// exhausted ends the statement behind its last row.
+func (r *Result) exhausted() error {
+	if r.count != nil {
+		if err := r.count(); err != nil {
+			return err
+		}
+	}
+	if r.last != nil {
+		if err := r.last.end(r.columns); err != nil {
+			return err
+		}
+	}
+	return r.end(true)
 }
 
 // failed ends the statement with err.
@@ -199,6 +252,9 @@ func (r *Result) end(ok bool) error {
 		if e := r.after(ok && err == nil); err == nil {
 			err = e
 		}
+	}
+	if r.session != nil && r.session.my != nil {
+		r.session.my.ended(r, ok && err == nil)
 	}
 	if r.cancel != nil {
 		r.cancel(context.Canceled)

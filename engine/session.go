@@ -59,6 +59,7 @@ type Session struct {
 	mu         sync.Mutex // guards what other goroutines see
 	catalog    string
 	current    string                  // the MySQL dialect's database
+	my         *MySQL                  // nil in other dialects
 	cancelStmt context.CancelCauseFunc // of the running statement
 	activity   activity
 	// Of the keeper's sessions: they give way to others.
@@ -93,11 +94,20 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 		return nil, err
 	}
 	layers := []map[string]string{e.defaultSettings(), o.Settings, {"session_authorization": o.User}}
+	if o.Dialect == "mysql" {
+		s.my = newMySQL(s, o.MySQL)
+		layers = append(layers, s.my.settings())
+		s.my.readMode()
+	}
 	if asOf != "" {
 		layers = append(layers, map[string]string{"lhsql.as_of": asOf})
 	}
 	if s.settings, err = newSettings(e.serverVersion(), layers...); err != nil {
 		return nil, err
+	}
+	s.settings.knows = func(user string) bool { return user == o.User || e.knowsUser(user) }
+	if role, _ := s.settings.get("role"); role != "none" && !s.settings.knows(role) {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", role)
 	}
 	var b [4]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -118,7 +128,10 @@ func (s *Session) names() names { return s.dialect.names(s) }
 
 // Parse splits text into statements of the session's dialect.
 func (s *Session) Parse(text string) ([]Parsed, error) {
-	key := treeKey{s.opts.Dialect, text}
+	key := treeKey{dialect: s.opts.Dialect, text: text}
+	if s.my != nil {
+		key.mode = s.my.textMode
+	}
 	if list := s.engine.trees.find(key); list != nil {
 		return list, nil
 	}
@@ -337,7 +350,7 @@ func (s *Session) searchPath() []string {
 	has := false
 	for _, n := range list {
 		if n == "$user" {
-			n = s.opts.User
+			n = s.currentUser()
 		}
 		has = has || n == "pg_catalog"
 		out = append(out, n)

@@ -22,6 +22,8 @@ type Stmt struct {
 	params  []types.Type
 	columns []ResultColumn
 	copy    *CopySpec
+	shown   *shown // what MySQL's SHOW stands for
+	anew    bool   // to be bound anew: what it was bound in is over
 	step    uint64 // the session's that bound it
 }
 
@@ -87,6 +89,11 @@ const maxColumns = math.MaxInt16
 
 func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*Stmt, error) {
 	st := &Stmt{session: s, parsed: p}
+	if s.my != nil {
+		if known, err := s.my.prepare(ctx, st); known || err != nil {
+			return st, err
+		}
+	}
 	switch n := p.Stmt.(type) {
 	case *ast.Show:
 		st.columns = s.showColumns(n)
@@ -118,6 +125,9 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 			return nil, err
 		}
 		st.bound, st.params, st.columns = b, b.Params, b.Columns
+		if q, ok := n.(*ast.QueryStmt); ok && q.Into != nil {
+			st.columns = nil
+		}
 		if len(b.Columns) > maxColumns {
 			return nil, sqlerr.New(sqlerr.TooManyColumns, "a result can have at most %d columns", maxColumns)
 		}
@@ -156,12 +166,20 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 func (st *Stmt) rebind(ctx context.Context, args []types.Datum) error {
 	s := st.session
 	just := st.step == s.step && (len(st.params) == 0 || st.bound != nil && !st.bound.ParamDependent)
-	if s.step++; just {
+	if s.step++; just && !st.anew {
 		return nil
 	}
-	if st.bound == nil || (!st.bound.ParamDependent && !s.stale(ctx, st.bound)) {
+	if st.shown != nil { // whatever it is about now
+		again, err := s.prepare(ctx, st.parsed, nil)
+		if err == nil {
+			st.shown, st.bound, st.columns = again.shown, again.bound, again.columns
+		}
+		return err
+	}
+	if st.bound == nil || (!st.anew && !st.bound.ParamDependent && !s.stale(ctx, st.bound)) {
 		return nil
 	}
+	st.anew = false
 	b, err := bind.Bind(s.bindEnv(ctx, args), st.parsed, st.params)
 	if err != nil {
 		return err
@@ -240,14 +258,26 @@ func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (
 	if err := runnerIn(ctx).holdPlan(st.parsed.Text); err != nil {
 		return r, err
 	}
+	if s.my != nil {
+		if st.anew, err = s.my.before(ctx, st.parsed.Stmt, r); err != nil {
+			return r, err
+		}
+		s.my.bounds(st.parsed.Stmt, r)
+	}
 	if err := st.rebind(ctx, args); err != nil {
 		return r, err
 	}
+	r.columns = st.columns
 	return r, s.dispatch(ctx, st, args, in, r)
 }
 
 // dispatch sends each kind of statement to the code that runs it.
 func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in vec.Source, r *Result) (err error) {
+	if s.my != nil {
+		if known, err := s.my.dispatch(ctx, st, args, r); known {
+			return err
+		}
+	}
 	switch n := st.parsed.Stmt.(type) {
 	case *ast.Empty:
 	case *ast.QueryStmt:
@@ -265,7 +295,7 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.Truncate:
 		return s.write(ctx, st, args, r)
 	case *ast.CreateTable, *ast.CreateView, *ast.CreateSchema, *ast.Drop, *ast.AlterTable, *ast.Comment:
-		return s.define(ctx, st, args, r)
+		return s.defineAgain(ctx, st, args, r)
 	case *ast.Procedure:
 		return s.procedure(ctx, st, args, r)
 	case *ast.Transaction:

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/mysql"
 )
 
 // trees keeps the syntax trees of texts that come again and again: what drivers send with each
@@ -20,7 +21,10 @@ type trees struct {
 	seen       [1024]uint64 // of texts that came once; a text is kept when it comes again
 }
 
-type treeKey struct{ dialect, text string }
+type treeKey struct {
+	dialect, text string
+	mode          mysql.Mode // how MySQL's text is read
+}
 
 const (
 	longestTree   = 8 << 10   // of a text that is kept

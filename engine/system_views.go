@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -14,7 +15,34 @@ import (
 // are virtual tables that this package answers; syscat's say what PostgreSQL and MySQL would.
 
 // systemSchema is the name of their schema, which is also that of the procedures.
-const systemSchema = "system"
+const systemSchema = syscat.SystemSchema
+
+// SystemViews implements syscat.System.
+func (h *host) SystemViews() []syscat.SystemView {
+	var out []syscat.SystemView
+	for name, v := range systemViews {
+		if !v.unlisted {
+			out = append(out, syscat.SystemView{Name: name, Fields: v.fields})
+		}
+	}
+	return out
+}
+
+// Procedures implements syscat.System.
+func (h *host) Procedures() []syscat.Procedure {
+	var out []syscat.Procedure
+	for name, p := range procedures {
+		if len(p.params) == 0 {
+			continue // VACUUM, which is a statement of its own
+		}
+		d := syscat.Procedure{Name: name, Required: max(p.required, 1)}
+		for _, k := range p.params {
+			d.Params = append(d.Params, types.Field{Name: k, Type: types.T(paramKinds[k])})
+		}
+		out = append(out, d)
+	}
+	return out
+}
 
 // systemView is a table of the schema system; it implements plan.VirtualTable.
 type systemView struct {
@@ -27,7 +55,9 @@ type systemView struct {
 // wanted, by position: a view that costs something to compute need not give other rows.
 type systemViewDef struct {
 	fields []types.Field
-	rows   func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
+	// It reads every table's files. Tools that look at all that a catalog lists must not come upon it.
+	unlisted bool
+	rows     func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
 }
 
 func systemFields(list ...any) []types.Field {
@@ -43,9 +73,9 @@ var systemViews = map[string]*systemViewDef{
 		"id", types.Int8, "kind", types.Text, "table_name", types.Text, "user_name", types.Text, "pid", types.Int4, "state", types.Text, "phase", types.Text,
 		"files_done", types.Int8, "files_total", types.Int8, "bytes_done", types.Int8, "bytes_total", types.Int8, "bytes_per_second", types.Int8,
 		"started_at", types.TimestampTZ, "ended_at", types.TimestampTZ, "result", types.Text, "error", types.Text)},
-	"table_health": {rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
+	"table_health": {unlisted: true, rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
 		"measure", types.Text, "value", types.Int8, "threshold", types.Int8, "advice", types.Text, "error", types.Text)...)},
-	"storage": {rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
+	"storage": {unlisted: true, rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
 }
 
 // systemView finds a view of the schema system.

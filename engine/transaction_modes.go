@@ -70,7 +70,7 @@ func (s *Session) readOnly() bool {
 func (s *Session) noteQuery(st ast.Stmt) {
 	switch st.(type) {
 	case *ast.Transaction, *ast.Set, *ast.Show, *ast.Empty, *ast.Deallocate, *ast.Discard, *ast.Listen, *ast.Noop,
-		*ast.Lock, *ast.ClosePortal, *ast.Prepare:
+		*ast.Lock, *ast.ClosePortal, *ast.Prepare, *ast.SetVariables, *ast.SetTransaction, *ast.Use, *ast.Idle:
 	default:
 		s.tx.queried = s.tx.block
 	}

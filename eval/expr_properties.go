@@ -15,19 +15,6 @@ func VolatilityOf(e plan.Expr) plan.Volatility {
 	return v
 }
 
-// IsConst tells whether e has one value during a statement: no columns, nothing volatile.
-func IsConst(e plan.Expr) bool {
-	ok := VolatilityOf(e) != plan.Volatile
-	plan.WalkExpr(e, func(x plan.Expr) bool {
-		switch x.(type) {
-		case *plan.Col, *plan.Subquery:
-			ok = false
-		}
-		return ok
-	})
-	return ok
-}
-
 // ownVolatility is that of e's own step, its operands aside.
 func ownVolatility(e plan.Expr) plan.Volatility {
 	switch e := e.(type) {
@@ -64,7 +51,9 @@ func castVolatility(from, to types.Type) plan.Volatility {
 	return plan.Immutable
 }
 
-func textual(t types.Type) bool { return t.IsString() || t.Kind == types.JSON || t.Kind == types.JSONB }
+func textual(t types.Type) bool {
+	return t.IsString() || t.Kind == types.JSON || t.Kind == types.JSONB || t.Kind == types.Variant
+}
 
 func zoned(t types.Type) bool {
 	return t.Kind == types.TimestampTZ || t.Kind == types.TimestampTZNS || t.Kind == types.TimeTZ
@@ -114,78 +103,4 @@ func widens(from, to types.Type) bool {
 		return 0
 	}
 	return rank(from) > 0 && rank(to) >= rank(from)
-}
-
-// RejectsNulls tells whether the predicate e cannot be true in a row where all columns ids are
-// NULL: then an outer join below it may become an inner one.
-func RejectsNulls(e plan.Expr, ids map[plan.ColID]bool) bool {
-	switch e := e.(type) {
-	case *plan.Const:
-		return e.Value.IsNull() || e.Typ.Kind == types.Bool && !e.Value.Bool()
-	case *plan.And:
-		for _, a := range e.Args {
-			if RejectsNulls(a, ids) {
-				return true
-			}
-		}
-		return false
-	case *plan.Or:
-		for _, a := range e.Args {
-			if !RejectsNulls(a, ids) {
-				return false
-			}
-		}
-		return true
-	case *plan.IsNull:
-		return e.Negate && NullWhenNull(e.X, ids)
-	case *plan.Not:
-		return NullWhenNull(e.X, ids)
-	}
-	return NullWhenNull(e, ids)
-}
-
-// NullWhenNull tells whether e is NULL (or fails) in every row where all columns ids are NULL.
-func NullWhenNull(e plan.Expr, ids map[plan.ColID]bool) bool {
-	switch e := e.(type) {
-	case *plan.Col:
-		return ids[e.ID]
-	case *plan.Const:
-		return e.Value.IsNull()
-	case *plan.Call:
-		if !e.Func.Strict {
-			return false
-		}
-		for _, a := range e.Args {
-			if NullWhenNull(a, ids) {
-				return true
-			}
-		}
-		return false
-	case *plan.InList:
-		// x IN () is false even for NULL.
-		return len(e.List) > 0 && NullWhenNull(e.X, ids)
-	case *plan.Cast, *plan.Not, *plan.FieldOf, *plan.Subscript, *plan.Slice:
-		for _, a := range plan.Children(e) {
-			if NullWhenNull(a, ids) {
-				return true
-			}
-		}
-		return false
-	case *plan.And, *plan.Or, *plan.Coalesce:
-		// NULL if all arguments are; one that is not may decide.
-		for _, a := range plan.Children(e) {
-			if !NullWhenNull(a, ids) {
-				return false
-			}
-		}
-		return true
-	case *plan.Case:
-		for _, w := range e.Whens {
-			if !NullWhenNull(w.Then, ids) {
-				return false
-			}
-		}
-		return e.Else == nil || NullWhenNull(e.Else, ids)
-	}
-	return false
 }

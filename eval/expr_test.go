@@ -13,41 +13,6 @@ func intCol(id int) plan.Expr { return &plan.Col{ID: plan.ColID(id), Name: "c", 
 
 func intLit(i int64) plan.Expr { return &plan.Const{Value: types.NewInt(i), Typ: tInt4} }
 
-func TestRejectsNulls(t *testing.T) {
-	a, b := intCol(1), intCol(2)
-	ids := map[plan.ColID]bool{1: true}
-	eq := call(t, "=", a, intLit(1))
-	onB := call(t, "=", b, intLit(1))
-	for _, c := range []struct {
-		name string
-		e    plan.Expr
-		want bool
-	}{
-		{"a = 1", eq, true},
-		{"b = 1", onB, false},
-		{"a = b", call(t, "=", a, b), true},
-		{"a = 1 and b = 1", &plan.And{Args: []plan.Expr{eq, onB}}, true},
-		{"a = 1 or b = 1", &plan.Or{Args: []plan.Expr{eq, onB}}, false},
-		{"a = 1 or a > b", &plan.Or{Args: []plan.Expr{eq, call(t, ">", a, b)}}, true},
-		{"a is null", &plan.IsNull{X: a}, false},
-		{"a is not null", &plan.IsNull{X: a, Negate: true}, true},
-		{"a + b is not null", &plan.IsNull{X: call(t, "+", a, b), Negate: true}, true},
-		{"not (a = 1)", &plan.Not{X: eq}, true},
-		// NULL AND false is false, so that its negation is true.
-		{"not (a = 1 and b = 1)", &plan.Not{X: &plan.And{Args: []plan.Expr{eq, onB}}}, false},
-		{"coalesce(a, 1) = 1", call(t, "=", &plan.Coalesce{Args: []plan.Expr{a, intLit(1)}, Typ: tInt4}, intLit(1)), false},
-		{"a in (1)", &plan.InList{X: a, List: []types.Datum{types.NewInt(1)}}, true},
-		{"a not in (1)", &plan.InList{X: a, List: []types.Datum{types.NewInt(1)}, Negate: true}, true},
-		{"a not in ()", &plan.InList{X: a, Negate: true}, false},
-		{"a is distinct from 1", call(t, "IS DISTINCT FROM", a, intLit(1)), false},
-		{"false", boolConst(false), true},
-	} {
-		if got := RejectsNulls(c.e, ids); got != c.want {
-			t.Errorf("%s: got %v", c.name, got)
-		}
-	}
-}
-
 func TestSimplify(t *testing.T) {
 	a := intCol(1)
 	lt := call(t, "<", a, intLit(1))
@@ -93,12 +58,6 @@ func TestVolatility(t *testing.T) {
 		if got := VolatilityOf(c.e); got != c.want {
 			t.Errorf("%T: got %v, want %v", c.e, got, c.want)
 		}
-		if !IsConst(c.e) {
-			t.Errorf("%T is not constant", c.e)
-		}
-	}
-	if IsConst(intCol(1)) {
-		t.Error("a column is constant")
 	}
 }
 

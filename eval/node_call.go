@@ -263,8 +263,7 @@ func rowKernelTyped(f func(c *Ctx, row []types.Datum, ret types.Type) (types.Dat
 // castNode converts; NULLs stay NULL.
 type castNode struct {
 	callNode
-	cast CastFunc
-	pos  int
+	pos int
 }
 
 func (k *compiler) compileCast(e *plan.Cast) (node, error) {

@@ -29,7 +29,6 @@ var (
 	tAny         = types.T(types.Any)
 	tAnyElement  = types.T(types.AnyElement)
 	tAnyArray    = types.T(types.AnyArray)
-	tAnyNonArray = types.T(types.AnyNonArray)
 	tBool        = types.T(types.Bool)
 	tInt2        = types.T(types.Int2)
 	tInt4        = types.T(types.Int4)
@@ -121,9 +120,6 @@ func declare(name string, args []types.Type, ret types.Type, impl any, v plan.Vo
 // The modifiers of a declaration.
 func (f Func) variadic() Func  { f.Variadic = true; return f }
 func (f Func) nonStrict() Func { f.NonStrict = true; return f }
-
-// defaults makes the last n arguments optional; missing ones arrive as NULL.
-func (f Func) defaults(n int) Func { f.Defaults, f.NonStrict = n, true; return f }
 
 // total says that the function cannot fail, whatever its arguments.
 func (f Func) total() Func { f.Total = true; return f }

@@ -22,7 +22,6 @@ type groupTable struct {
 	types []types.Type
 	keys  []*vec.Appender // column by column, group by group
 	n     int
-	err   error // sticky: a key column outgrew its vector
 
 	ints  bool
 	int   intTable

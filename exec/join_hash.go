@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/lhsql/lhsql/eval"
@@ -86,9 +85,7 @@ type hashJoin struct {
 	spill     *joinSpill
 
 	probing atomic.Int32 // partitions that go on
-	closed  sync.Once
 	using   atomic.Int32 // partitions that are not closed
-	err     error
 }
 
 // streams makes the join's partitions, one per partition of the probe side.
@@ -207,7 +204,6 @@ type joinStream struct {
 	cur  uint32
 	tail bool // all pairs are made: what has no partner is next
 
-	pos    []uint16
 	place  []uint32
 	ids    []uint32
 	pass   []uint16

@@ -120,8 +120,6 @@ func (j *hashJoin) spillBuild(r *buildRows, from int, b *vec.Batch, p *partition
 	return p.write(append(cols, key), sel, n, hashes, 0)
 }
 
-func nil2identity(n int) []uint16 { return identity[:n] }
-
 // startSpill ends the build side's partitioning.
 func (j *hashJoin) startSpill(sides []*buildRows, spilled []*partitions) error {
 	s := &joinSpill{j: j}

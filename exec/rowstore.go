@@ -91,18 +91,6 @@ func (s *rowStore) append(cols []*vec.Vector, sel []uint16, rows int) {
 
 func (s *rowStore) appendBatch(b *vec.Batch) { s.append(b.Cols, b.Sel, b.Rows) }
 
-// appendRow appends one row of single values.
-func (s *rowStore) appendRow(row []types.Datum) {
-	c := s.last()
-	for i, a := range s.open {
-		if a != nil {
-			a.AppendDatum(row[i])
-		}
-	}
-	c.rows++
-	s.n++
-}
-
 // bytes is the memory held.
 func (s *rowStore) bytes() int64 {
 	n := s.sealed

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/lhsql/lhsql/plan"
@@ -17,7 +16,6 @@ type scanShared struct {
 	node    *plan.Scan
 	ready   once
 	scanner *scan.Scanner
-	mu      sync.Mutex
 	using   atomic.Int32
 }
 

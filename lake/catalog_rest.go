@@ -1,71 +1,43 @@
 package lake
 
 import (
+	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/apache/iceberg-go"
-	"github.com/apache/iceberg-go/catalog"
-	"github.com/apache/iceberg-go/catalog/rest"
-	"github.com/apache/iceberg-go/table"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// restCatalog speaks the REST catalog protocol through the Iceberg library's client, which does
-// authentication. Commits are sent as updates and requirements that the server applies.
+// restCatalog is a catalog that a server keeps (restClient). Commits are sent as updates and
+// requirements that the server applies.
 type restCatalog struct {
 	name   string
 	props  map[string]string
-	client *rest.Catalog
+	client *restClient
 	store  *Store // by the properties alone, for tables of which the server says nothing else
 	engine commitEngine
 	quiet  atomic.Int64 // how long a silent server is waited for, in ns
 
 	mu     sync.Mutex
 	stores map[string]*Store // by storeKey
+	tokens map[Name]string   // what the server wants tables to be asked for with
 }
 
 func openREST(ctx context.Context, name string, props map[string]string) (Catalog, error) {
 	c := &restCatalog{name: name, props: props, store: NewStore(props)}
 	c.quiet.Store(int64(quietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)))
-	var opts []rest.Option
-	extra := iceberg.Properties{}
-	for k, v := range props {
-		switch k {
-		case "uri", "type", "lhsql.allowed-locations":
-		case "token":
-			opts = append(opts, rest.WithOAuthToken(v))
-		case "credential":
-			opts = append(opts, rest.WithCredential(v))
-		case "warehouse":
-			opts = append(opts, rest.WithWarehouseLocation(v))
-		case "prefix":
-			opts = append(opts, rest.WithPrefix(v))
-		case "scope":
-			opts = append(opts, rest.WithScope(v))
-		case "audience":
-			opts = append(opts, rest.WithAudience(v))
-		case "resource":
-			opts = append(opts, rest.WithResource(v))
-		default:
-			extra[k] = v
-		}
-	}
-	opts = append(opts, rest.WithAdditionalProps(extra), rest.WithTransportFactory(func(t *tls.Config) (http.RoundTripper, func()) {
-		return restTransport(props, t, &c.quiet)
-	}))
-	client, err := rest.NewCatalog(ctx, name, props["uri"], opts...)
+	client, err := dialREST(ctx, props, &c.quiet)
 	if err != nil {
 		return nil, sqlerr.Wrap(redact.Error(err, props), sqlerr.ConnectionException, "open catalog %s", name)
 	}
@@ -74,20 +46,9 @@ func openREST(ctx context.Context, name string, props map[string]string) (Catalo
 	return c, nil
 }
 
-// restTransport sends the requests. Its time-outs have the names that Java's client gives them.
-func restTransport(props map[string]string, t *tls.Config, quiet *atomic.Int64) (http.RoundTripper, func()) {
-	dial := net.Dialer{Timeout: 30 * time.Second}
-	if n := intProperty(props, "rest.client.connection-timeout-ms", 0); n > 0 {
-		dial.Timeout = time.Duration(n) * time.Millisecond
-	}
-	next := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t, DialContext: dial.DialContext,
-		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second}
-	return &patience{next: next, quiet: quiet}, next.CloseIdleConnections
-}
-
 func (c *restCatalog) Name() string                  { return c.name }
 func (c *restCatalog) Properties() map[string]string { return c.props }
-func (c *restCatalog) Close() error                  { return c.client.Close() }
+func (c *restCatalog) Close() error                  { c.client.idle(); return nil }
 func (c *restCatalog) commits() *commitEngine        { return &c.engine }
 
 func (c *restCatalog) needViews() error { return nil }
@@ -95,50 +56,85 @@ func (c *restCatalog) needViews() error { return nil }
 // viewFolder implements definer: the server decides.
 func (c *restCatalog) viewFolder(Name, map[string]string) (string, error) { return "", nil }
 
-func levels(ns string) table.Identifier { return strings.Split(ns, ".") }
-
-func ident(n Name) table.Identifier { return append(levels(n.Namespace), n.Table) }
-
-// fail gives the library's errors our names.
+// fail gives a server's errors our names; what and name are what was asked for.
 func (c *restCatalog) fail(err error, what, name string) error {
+	var e *restError
+	var coded *sqlerr.Error
+	code := sqlerr.ConnectionFailure
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, catalog.ErrNoSuchNamespace):
-		return &NotFound{What: "schema", Name: name}
-	case errors.Is(err, catalog.ErrNoSuchTable), errors.Is(err, catalog.ErrNoSuchView):
+	case errors.Is(err, errNoEndpoint):
+		code = sqlerr.FeatureNotSupported
+	case errors.As(err, &coded):
+		return err
+	case !errors.As(err, &e):
+	case e.means != nil:
+		return e.means
+	case e.Status == http.StatusNotFound && e.Type == "NoSuchNamespaceException" && what != "schema":
+		return &NotFound{What: "schema", Name: name[:max(strings.LastIndexByte(name, '.'), 0)]}
+	case e.Status == http.StatusNotFound:
 		return &NotFound{What: what, Name: name}
-	case errors.Is(err, catalog.ErrNamespaceAlreadyExists), errors.Is(err, catalog.ErrTableAlreadyExists), errors.Is(err, catalog.ErrViewAlreadyExists):
-		return &Exists{What: what, Name: name}
-	case errors.Is(err, rest.ErrCommitFailed):
-		return errLostRace
-	case errors.Is(err, catalog.ErrNamespaceNotEmpty):
+	case e.Status == http.StatusConflict && e.Type == "NamespaceNotEmptyException":
 		return &NotEmpty{Namespace: name}
-	case errors.Is(err, rest.ErrUnauthorized), errors.Is(err, rest.ErrForbidden):
-		return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.InsufficientPrivilege, "catalog %s", c.name)
+	case e.Status == http.StatusConflict && e.Type == "AlreadyExistsException":
+		return &Exists{What: what, Name: name}
+	case e.Status == http.StatusConflict && e.Type == "CommitFailedException":
+		return errLostRace
+	case e.Status == http.StatusConflict && e.conflict != nil:
+		return e.conflict
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Status == statusLoginTimeout:
+		code = sqlerr.InsufficientPrivilege
+	case e.Status == http.StatusNotAcceptable, e.Status == http.StatusNotImplemented:
+		code = sqlerr.FeatureNotSupported
+	case e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests && e.Status != http.StatusRequestTimeout:
+		code = sqlerr.SystemError // it was there, and refused
 	}
-	return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.ConnectionException, "catalog %s", c.name)
+	return sqlerr.Wrap(redact.Error(err, c.props), code, "catalog %s", c.name)
 }
 
 func (c *restCatalog) Namespaces(ctx context.Context) ([]string, error) {
+	if !c.client.has(http.MethodGet, restNamespaces) {
+		return nil, nil
+	}
 	var out []string
-	var walk func(parent table.Identifier, depth int) error
-	walk = func(parent table.Identifier, depth int) error {
-		list, err := c.client.ListNamespaces(ctx, parent)
-		if err != nil {
-			return c.fail(err, "schema", strings.Join(parent, "."))
+	var walk func(parent string, levels int) error
+	walk = func(parent string, levels int) error {
+		r := restRequest{method: http.MethodGet, route: restNamespaces}
+		if parent != "" {
+			sep, err := url.PathUnescape(c.client.separator)
+			if err != nil {
+				sep = c.client.separator
+			}
+			r.query = url.Values{"parent": {strings.ReplaceAll(parent, ".", sep)}}
 		}
-		for _, ns := range list {
-			out = append(out, strings.Join(ns, "."))
-			if depth < maxTypeDepth && len(ns) > len(parent) {
-				if err := walk(ns, depth+1); err != nil {
-					return err
+		var below []string
+		err := c.client.pages(ctx, r, func(send func(any) error) (string, error) {
+			var page struct {
+				Namespaces [][]string
+				Next       string `json:"next-page-token"`
+			}
+			err := send(&page)
+			for _, ns := range page.Namespaces {
+				name := strings.Join(ns, ".")
+				out = append(out, name)
+				if levels < maxTypeDepth && len(ns) > levels {
+					below = append(below, name)
 				}
+			}
+			return page.Next, err
+		})
+		if err != nil {
+			return c.fail(err, "schema", parent)
+		}
+		for _, ns := range below {
+			if err := walk(ns, strings.Count(ns, ".")+1); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
-	err := walk(nil, 0)
+	err := walk("", 0)
 	sort.Strings(out)
 	return out, err
 }
@@ -148,7 +144,8 @@ func (c *restCatalog) CreateNamespace(ctx context.Context, ns string, props map[
 		return err
 	}
 	missing, _ := c.noNamespace(ctx, ns)
-	return c.ask(ctx, "schema", ns, func(ctx context.Context) error { return c.client.CreateNamespace(ctx, levels(ns), props) },
+	return c.ask(ctx, "schema", ns, &restRequest{method: http.MethodPost, route: restNamespaces, into: &json.RawMessage{}, conflict: &Exists{What: "schema", Name: ns},
+		body: obj{"namespace": strings.Split(ns, "."), "properties": given(props)}},
 		missing, func(ctx context.Context) (bool, error) {
 			missing, err := c.noNamespace(ctx, ns)
 			return !missing, err
@@ -157,8 +154,16 @@ func (c *restCatalog) CreateNamespace(ctx context.Context, ns string, props map[
 
 func (c *restCatalog) DropNamespace(ctx context.Context, ns string) error {
 	missing, err := c.noNamespace(ctx, ns)
-	return c.ask(ctx, "schema", ns, func(ctx context.Context) error { return c.client.DropNamespace(ctx, levels(ns)) },
+	return c.ask(ctx, "schema", ns, &restRequest{method: http.MethodDelete, route: restNamespace, args: []string{c.client.namespace(ns)}, conflict: &NotEmpty{Namespace: ns}},
 		!missing && err == nil, func(ctx context.Context) (bool, error) { return c.noNamespace(ctx, ns) })
+}
+
+// given is a map that JSON has as an object, and not as null.
+func given(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
 }
 
 // noNamespace tells whether a schema is missing.
@@ -176,15 +181,17 @@ func missing(err error) (bool, error) {
 }
 
 func (c *restCatalog) NamespaceProperties(ctx context.Context, ns string) (map[string]string, error) {
-	p, err := c.client.LoadNamespaceProperties(ctx, levels(ns))
-	return p, c.fail(err, "schema", ns)
+	var answer struct{ Properties looseStrings }
+	err := c.client.do(ctx, &restRequest{method: http.MethodGet, route: restNamespace, args: []string{c.client.namespace(ns)}, into: &answer})
+	if err != nil {
+		return nil, c.fail(err, "schema", ns)
+	}
+	return answer.Properties, nil
 }
 
 func (c *restCatalog) SetNamespaceProperties(ctx context.Context, ns string, set map[string]string, remove []string) error {
-	return c.ask(ctx, "schema", ns, func(ctx context.Context) error {
-		_, err := c.client.UpdateNamespaceProperties(ctx, levels(ns), remove, set)
-		return err
-	}, true, func(ctx context.Context) (bool, error) {
+	return c.ask(ctx, "schema", ns, &restRequest{method: http.MethodPost, route: restProperties, args: []string{c.client.namespace(ns)}, into: &json.RawMessage{},
+		body: obj{"removals": append([]string{}, remove...), "updates": given(set)}}, true, func(ctx context.Context) (bool, error) {
 		now, err := c.NamespaceProperties(ctx, ns)
 		if err != nil {
 			return false, err
@@ -199,108 +206,179 @@ func (c *restCatalog) SetNamespaceProperties(ctx context.Context, ns string, set
 }
 
 func (c *restCatalog) List(ctx context.Context, ns string) ([]Name, error) {
-	var out []Name
-	for id, err := range c.client.ListTables(ctx, levels(ns)) {
-		if err != nil {
-			return nil, c.fail(err, "schema", ns)
-		}
-		out = append(out, Name{Catalog: c.name, Namespace: ns, Table: id[len(id)-1]})
+	return c.list(ctx, restTables, ns)
+}
+
+// list lists the tables or views of a namespace: none where the server lists none.
+func (c *restCatalog) list(ctx context.Context, route, ns string) ([]Name, error) {
+	if !c.client.has(http.MethodGet, route) {
+		return nil, nil
 	}
-	return out, nil
+	var out []Name
+	err := c.client.pages(ctx, restRequest{method: http.MethodGet, route: route, args: []string{c.client.namespace(ns)}}, func(send func(any) error) (string, error) {
+		var page struct {
+			Identifiers []restIdent
+			Next        string `json:"next-page-token"`
+		}
+		err := send(&page)
+		for _, id := range page.Identifiers {
+			out = append(out, Name{Catalog: c.name, Namespace: ns, Table: id.Name})
+		}
+		return page.Next, err
+	})
+	return out, c.fail(err, "schema", ns)
+}
+
+// object is a request for a table or view.
+func (c *restCatalog) object(method, route string, n Name) *restRequest {
+	r := &restRequest{method: method, route: route, args: []string{c.client.namespace(n.Namespace), escape(n.Table)}}
+	if route == restTable {
+		n.Catalog = c.name
+		c.mu.Lock()
+		r.token = c.tokens[n]
+		c.mu.Unlock()
+	}
+	return r
+}
+
+// loadTableResult is what a server says of a table, its metadata as it stands in the file.
+type loadTableResult struct {
+	Location    string          `json:"metadata-location"`
+	Metadata    json.RawMessage `json:"metadata"`
+	Config      looseStrings    `json:"config"`
+	Credentials []vended        `json:"storage-credentials"`
 }
 
 func (c *restCatalog) Load(ctx context.Context, n Name) (*Table, error) {
 	n.Catalog = c.name
-	t, err := c.client.LoadTable(ctx, ident(n))
-	if err != nil {
-		return nil, c.fail(err, "table", n.String())
+	var answer loadTableResult
+	r := c.object(http.MethodGet, restTable, n)
+	r.into = &answer
+	if err := c.client.do(ctx, r); err != nil {
+		err = c.fail(err, "table", n.String())
+		if gone, _ := missing(err); gone {
+			return nil, &NotFound{What: "table", Name: n.String()} // in a schema that there is, or not
+		}
+		return nil, err
 	}
-	raw, err := json.Marshal(t.Metadata())
+	loc := answer.Location
+	s, key, err := c.parsed(n, loc, answer.Metadata)
 	if err != nil {
-		return nil, metadataError(err, t.MetadataLocation())
+		return nil, metadataError(err, loc)
 	}
-	s, err := parseMetadata(raw)
-	if err != nil {
-		return nil, metadataError(err, t.MetadataLocation())
-	}
-	loc := t.MetadataLocation()
 	if loc == "" {
 		loc = s.location + "/metadata/unknown.metadata.json"
 	}
+	c.bear(n, answer.Config["token"])
 	// Where a table lies is the server's word, and the server is the administrator's.
 	prefixes := append(prefixesOf(map[string]string{"lhsql.allowed-locations": c.props["lhsql.allowed-locations"]}), Canonical(s.location))
-	store, err := c.storeOf(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	out := newTable(store, SharedCache, n, Canonical(loc), s, prefixes)
-	out.pointer = loc
-	return out, nil
+	t := newTable(c.storeOf(s.location, answer.Config, answer.Credentials), SharedCache, n, Canonical(loc), s, prefixes)
+	t.pointer = loc
+	t.passed(ctx, key)
+	return t, nil
 }
+
+// parsed reads the metadata that a server gave for a table, or finds it as it was read before.
+func (c *restCatalog) parsed(n Name, loc string, raw []byte) (*state, string, error) {
+	key := "rest:" + c.client.base + " " + n.String() + " " + loc
+	if v, ok := SharedCache.Find(key); ok {
+		if s := v.(*state); bytes.Equal(s.raw, raw) {
+			return s, key, nil
+		}
+	}
+	s, err := parseMetadata(raw)
+	if err != nil {
+		return nil, "", err
+	}
+	SharedCache.Put(key, s, metadataCost(s.raw))
+	return s, key, nil
+}
+
+// bear keeps the token that a server wants a table to be asked for with; "": the catalog's.
+func (c *restCatalog) bear(n Name, token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case token == "":
+		delete(c.tokens, n)
+		return
+	case c.tokens == nil || len(c.tokens) >= maxTokens:
+		c.tokens = map[Name]string{}
+	}
+	c.tokens[n] = token
+}
+
+// maxTokens bounds the tokens that are kept. A table whose token was forgotten is asked for with the
+// catalog's, and has its own again.
+const maxTokens = 1024
 
 func (c *restCatalog) pointer(ctx context.Context, n Name) (string, error) { return "", nil }
 func (c *restCatalog) move(ctx context.Context, moves []pointerMove) error {
 	return errors.New("a REST catalog keeps its own pointers")
 }
 
-// rawUpdate and rawRequirement carry our documents through the library's client.
-type rawUpdate struct{ doc obj }
-
-func (u rawUpdate) Action() string               { s, _ := u.doc["action"].(string); return s }
-func (u rawUpdate) MarshalJSON() ([]byte, error) { return json.Marshal(u.doc) }
-func (u rawUpdate) Apply(*table.MetadataBuilder) error {
-	return errors.New("this update is for a server")
+// tableChange is a commit of one table as the protocol has it.
+type tableChange struct {
+	Identifier   restIdent `json:"identifier"`
+	Requirements []obj     `json:"requirements"`
+	Updates      []obj     `json:"updates"`
+	name         Name
 }
-func (u rawUpdate) PostCommit(context.Context, *table.Table, *table.Table) error { return nil }
 
-type rawRequirement struct{ doc obj }
-
-func (r rawRequirement) GetType() string               { s, _ := r.doc["type"].(string); return s }
-func (r rawRequirement) MarshalJSON() ([]byte, error)  { return json.Marshal(r.doc) }
-func (r rawRequirement) Validate(table.Metadata) error { return nil }
-
-func (a *attempt) sent() ([]table.Requirement, []table.Update) {
-	var rs []table.Requirement
+func (a *attempt) sent() tableChange {
+	t := tableChange{Identifier: restIdentOf(a.name), Requirements: []obj{}, Updates: append([]obj{}, a.edit.updates...), name: a.name}
 	for _, r := range a.edit.requires {
 		// Of a table that is not there nothing else can be required, and servers refuse to try.
 		if !a.edit.created || r["type"] == "assert-create" {
-			rs = append(rs, rawRequirement{r})
+			t.Requirements = append(t.Requirements, r)
 		}
 	}
-	var us []table.Update
-	for _, u := range a.edit.updates {
-		us = append(us, rawUpdate{u})
-	}
-	return rs, us
+	return t
 }
 
 // send commits: one table by the table's endpoint, several by the transaction's.
 func (c *restCatalog) send(ctx context.Context, attempts []*attempt) error {
-	var commits []table.TableCommit
+	var commits []tableChange
 	for _, a := range attempts {
-		if a.to == "" {
-			continue
+		if a.to != "" {
+			commits = append(commits, a.sent())
 		}
-		rs, us := a.sent()
-		commits = append(commits, table.TableCommit{Identifier: ident(a.name), Requirements: rs, Updates: us})
 	}
 	var err error
 	var is answer
 	asked := withAnswer(ctx, &is)
 	if len(commits) == 1 {
-		_, _, err = c.client.CommitTable(asked, commits[0].Identifier, commits[0].Requirements, commits[0].Updates)
+		r := c.object(http.MethodPost, restTable, commits[0].name)
+		r.body, r.into, r.conflict = commits[0], &commitTableResponse{}, errLostRace
+		err = c.client.do(asked, r)
 	} else {
-		err = c.client.CommitTransaction(asked, commits)
-		if errors.Is(err, catalog.ErrNoSuchTable) && c.allThere(ctx, commits) {
-			err = rest.ErrEndpointNotSupported // what was not found is the endpoint
+		err = c.client.do(asked, &restRequest{method: http.MethodPost, route: restTransactions, body: obj{"table-changes": commits}, conflict: errLostRace})
+		var e *restError
+		if errors.As(err, &e) && e.Status == http.StatusNotFound && c.allThere(ctx, commits) {
+			err = errNoEndpoint // what was not found is the endpoint
 		}
 	}
 	return c.sendError(err, &is, attempts[0].name)
 }
 
-func (c *restCatalog) allThere(ctx context.Context, commits []table.TableCommit) bool {
+// commitTableResponse is looked at only to see that it is one: what the table has become is read when
+// it is asked for.
+type commitTableResponse struct{}
+
+func (*commitTableResponse) UnmarshalJSON(b []byte) error {
+	var j struct{ Metadata json.RawMessage }
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if len(j.Metadata) == 0 {
+		return errors.New("it has no metadata")
+	}
+	return nil
+}
+
+func (c *restCatalog) allThere(ctx context.Context, commits []tableChange) bool {
 	for _, t := range commits {
-		if _, err := c.client.LoadTable(ctx, t.Identifier); err != nil {
+		if _, err := c.Load(ctx, t.name); err != nil {
 			return false
 		}
 	}
@@ -313,7 +391,7 @@ func (c *restCatalog) sendError(err error, is *answer, n Name) error {
 	switch failed := c.fail(err, "table", n.String()); {
 	case err == nil:
 		return nil
-	case errors.Is(err, rest.ErrEndpointNotSupported):
+	case errors.Is(err, errNoEndpoint):
 		return sqlerr.New(sqlerr.FeatureNotSupported, "catalog %s cannot commit several tables at once", c.name).
 			WithHint("COMMIT after each table.")
 	case !is.sent.Load():
@@ -335,14 +413,14 @@ func (e notSent) Unwrap() []error { return []error{errNotSent, e.error} }
 // ask makes a request that is no commit of tables, and finds out how it ended where the answer does
 // not say: as commits do (settle), it looks at what there is. done tells whether things are as the
 // request was to make them; telling that they were not so before, so that done proves something.
-func (c *restCatalog) ask(ctx context.Context, what, name string, request func(context.Context) error, telling bool, done func(context.Context) (bool, error)) error {
+func (c *restCatalog) ask(ctx context.Context, what, name string, r *restRequest, telling bool, done func(context.Context) (bool, error)) error {
 	var is answer
-	err := request(withAnswer(ctx, &is))
-	if err == nil && is.status.Load() == http.StatusOK && telling {
+	err := c.client.do(withAnswer(ctx, &is), r)
+	if err == nil && is.status.Load() == http.StatusOK && r.into == nil && telling {
 		// Where the protocol answers without a body (204), a page that some gateway shows for
 		// everything looks like an answer, too.
 		if yes, e := done(ctx); e == nil && !yes {
-			err = errors.New("the answer was none of a catalog's")
+			err = errNoAnswer
 		}
 	}
 	failed := c.fail(err, what, name)
@@ -450,12 +528,9 @@ func (c *restCatalog) Drop(ctx context.Context, n Name, purge bool) error {
 	if purge && err != nil {
 		return err
 	}
-	return c.ask(ctx, "table", n.String(), func(ctx context.Context) error {
-		if purge {
-			return c.client.PurgeTable(ctx, ident(n))
-		}
-		return c.client.DropTable(ctx, ident(n))
-	}, err == nil, func(ctx context.Context) (bool, error) {
+	r := c.object(http.MethodDelete, restTable, n)
+	r.query = url.Values{"purgeRequested": {strconv.FormatBool(purge)}}
+	return c.ask(ctx, "table", n.String(), r, err == nil, func(ctx context.Context) (bool, error) {
 		now, err := c.Load(ctx, n)
 		if err != nil {
 			return missing(err)
@@ -469,7 +544,7 @@ func (c *restCatalog) Rename(ctx context.Context, from, to Name) error {
 		return err
 	}
 	old, err := c.Load(ctx, from)
-	err = c.ask(ctx, "table", from.String(), func(ctx context.Context) error { return c.rename(ctx, "tables", from, to) },
+	return c.ask(ctx, "table", from.String(), restRename(restRenameTable, "table", from, to),
 		err == nil && old.uuid != "", func(ctx context.Context) (bool, error) {
 			now, err := c.Load(ctx, to)
 			if err != nil {
@@ -478,33 +553,20 @@ func (c *restCatalog) Rename(ctx context.Context, from, to Name) error {
 			}
 			return now.uuid == old.uuid, nil
 		})
-	if sqlerr.CodeOf(err) == sqlerr.ConnectionException { // the library does not say what it is about
-		if _, e := c.Load(ctx, to); e == nil {
-			return &Exists{What: "table", Name: to.String()}
-		}
-	}
-	return err
 }
 
-// rename asks for another name of a table or view. What the library reads afterwards is not waited
-// for: that it cannot be read does not undo the rename.
-func (c *restCatalog) rename(ctx context.Context, what string, from, to Name) error {
-	var err error
-	if what == "views" {
-		_, err = c.client.RenameView(ctx, ident(from), ident(to))
-	} else {
-		_, err = c.client.RenameTable(ctx, ident(from), ident(to))
-	}
-	return err
+// restRename asks for another name of a table or view.
+func restRename(route, what string, from, to Name) *restRequest {
+	exists := &Exists{What: what, Name: to.String()}
+	return &restRequest{method: http.MethodPost, route: route, body: obj{"source": restIdentOf(from), "destination": restIdentOf(to)}, conflict: exists,
+		means: map[string]error{"AlreadyExistsException": exists, "NoSuchNamespaceException": &NotFound{What: "schema", Name: to.Namespace}}}
 }
 
 func (c *restCatalog) Register(ctx context.Context, n Name, loc string) (*Table, error) {
 	_, err := c.Load(ctx, n)
 	was, _ := missing(err)
-	err = c.ask(ctx, "table", n.String(), func(ctx context.Context) error {
-		_, err := c.client.RegisterTable(ctx, ident(n), loc)
-		return err
-	}, was, func(ctx context.Context) (bool, error) {
+	err = c.ask(ctx, "table", n.String(), &restRequest{method: http.MethodPost, route: restRegister, args: []string{c.client.namespace(n.Namespace)}, into: &commitTableResponse{},
+		conflict: &Exists{What: "table", Name: n.String()}, body: obj{"name": n.Table, "metadata-location": loc}}, was, func(ctx context.Context) (bool, error) {
 		now, err := c.Load(ctx, n)
 		if err != nil {
 			_, err = missing(err)
@@ -519,31 +581,27 @@ func (c *restCatalog) Register(ctx context.Context, n Name, loc string) (*Table,
 }
 
 func (c *restCatalog) Views(ctx context.Context, ns string) ([]Name, error) {
-	var out []Name
-	for id, err := range c.client.ListViews(ctx, levels(ns)) {
-		if err != nil {
-			if errors.Is(err, rest.ErrEndpointNotSupported) {
-				return nil, nil // a server without views
-			}
-			return nil, c.fail(err, "schema", ns)
-		}
-		out = append(out, Name{Catalog: c.name, Namespace: ns, Table: id[len(id)-1]})
-	}
-	return out, nil
+	return c.list(ctx, restViews, ns)
 }
 
 func (c *restCatalog) LoadView(ctx context.Context, n Name) (*View, error) {
 	n.Catalog = c.name
-	v, err := c.client.LoadView(ctx, ident(n))
-	if err != nil {
-		if errors.Is(err, rest.ErrEndpointNotSupported) {
-			return nil, &NotFound{What: "view", Name: n.String()} // a server without views
+	if !c.client.has(http.MethodGet, restView) {
+		return nil, &NotFound{What: "view", Name: n.String()}
+	}
+	var answer loadTableResult
+	r := c.object(http.MethodGet, restView, n)
+	r.into = &answer
+	if err := c.client.do(ctx, r); err != nil {
+		err = c.fail(err, "view", n.String())
+		if gone, _ := missing(err); gone {
+			return nil, &NotFound{What: "view", Name: n.String()}
 		}
-		return nil, c.fail(err, "view", n.String())
+		return nil, err
 	}
-	raw, err := json.Marshal(v.Metadata())
+	v, err := parseView(n, answer.Location, answer.Metadata)
 	if err != nil {
-		return nil, metadataError(err, v.MetadataLocation())
+		return nil, fileError(err, "read view metadata", answer.Location)
 	}
-	return parseView(n, v.MetadataLocation(), raw)
+	return v, nil
 }

@@ -1,66 +1,68 @@
 package lake
 
 import (
-	"context"
-	"errors"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/apache/iceberg-go/io"
-	"github.com/apache/iceberg-go/table"
 )
 
-// A REST catalog tells with each table how its objects are reached (the LoadTableResult's config
-// and storage-credentials of the REST specification), often with credentials that last an hour
-// and open that table alone. The library's client merges what the catalog says with what the user
-// configured, and would hand it to a file system of its own: it is handed to storeProps instead,
-// which keeps it for our Store.
-type storeProps map[string]string
+// A REST catalog tells with each table how its objects are reached (the LoadTableResult's config and
+// storage-credentials), often with credentials that last an hour and open that table alone.
 
-func init() {
-	for _, scheme := range []string{"s3", "s3a", "s3n"} {
-		io.Register(scheme, func(_ context.Context, _ *url.URL, props map[string]string) (io.IO, error) {
-			return storeProps(props), nil
-		})
-	}
+// vended are credentials that open the objects below a prefix.
+type vended struct {
+	Prefix string       `json:"prefix"`
+	Config looseStrings `json:"config"`
 }
-
-func (storeProps) Open(string) (io.File, error) { return nil, errors.New("opened past the Store") }
-func (storeProps) Remove(string) error          { return errors.New("removed past the Store") }
 
 // maxStores bounds the object stores that a catalog keeps: credentials end, tables are many.
 const maxStores = 64
 
-// storeOf is the store that reaches t's objects.
-func (c *restCatalog) storeOf(ctx context.Context, t *table.Table) (*Store, error) {
-	if scheme, _ := splitScheme(t.Location()); scheme == "" || scheme == "file" {
-		return c.store, nil
+// storeOf is the store that reaches the objects of a table at a location, by the catalog's
+// configuration, what the server says of the table over it, and over that, of each place below it, its
+// credentials: "Clients must first check whether the respective credentials exist in the
+// storage-credentials field before checking the config".
+func (c *restCatalog) storeOf(location string, config map[string]string, credentials []vended) *Store {
+	if scheme, _ := splitScheme(location); scheme == "" || scheme == "file" {
+		return c.store
 	}
-	files, err := t.FS(ctx)
-	if err != nil {
-		return nil, c.fail(err, "table", strings.Join(t.Identifier(), "."))
+	props := maps.Clone(c.client.props)
+	maps.Copy(props, config)
+	credentials = slices.DeleteFunc(slices.Clone(credentials), func(v vended) bool { return !strings.HasPrefix(v.Prefix, "s3") })
+	if len(credentials) == 0 {
+		return c.storeBy(props)
 	}
-	props, ok := files.(storeProps)
-	if !ok {
-		return c.store, nil
+	s := NewStore(props)
+	for _, v := range credentials {
+		own := maps.Clone(props)
+		if v.Config["s3.access-key-id"] != "" {
+			delete(own, "s3.session-token") // which belongs to other keys
+		}
+		maps.Copy(own, v.Config)
+		s.places = append(s.places, storePlace{Canonical(v.Prefix), c.storeBy(own)})
 	}
+	// The most specific prefix comes first.
+	slices.SortStableFunc(s.places, func(a, b storePlace) int { return len(b.prefix) - len(a.prefix) })
+	return s
+}
+
+// storeBy is the store of some properties.
+func (c *restCatalog) storeBy(props map[string]string) *Store {
 	own := storeKey(props)
 	if own == storeKey(c.props) {
-		return c.store, nil
+		return c.store
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s, ok := c.stores[own]; ok {
-		return s, nil
+		return s
 	}
 	if c.stores == nil || len(c.stores) >= maxStores {
 		c.stores = map[string]*Store{}
 	}
 	s := NewStore(props)
 	c.stores[own] = s
-	return s, nil
+	return s
 }
 
 // storeKey is what of props decides how objects are reached.

@@ -154,6 +154,30 @@ func TestRESTVendedCredentials(t *testing.T) {
 	f.must(read(c))
 	_, err = c.Commit(f.ctx, f.name, Change{Add: []*DataFile{f.file(4)}})
 	f.must(err)
+
+	// Those that are for a place come before what the configuration says, and the most specific one
+	// before the others; those for another kind of store are none of ours.
+	credential := func(prefix, user string) any {
+		return map[string]any{"prefix": prefix, "config": map[string]string{"s3.access-key-id": user, "s3.secret-access-key": "s"}}
+	}
+	s.Config["s3.access-key-id"] = "nobody"
+	for _, v := range []struct {
+		credentials []any
+		works       bool
+	}{
+		{[]any{credential("s3", "vended")}, true},
+		{[]any{credential("s3://b/", "nobody"), credential("s3://b/a/", "vended")}, true},
+		{[]any{credential("s3a://b/a/", "vended"), credential("s3", "nobody")}, true},
+		{[]any{credential("s3://b/", "vended"), credential("s3://b/a/", "nobody")}, false},
+		{[]any{credential("s3://other/", "vended")}, false},
+		{[]any{credential("gs://b/", "vended")}, false},
+	} {
+		s.Credentials = v.credentials
+		SharedCache = cache.New[string, any]("test", 1<<20)
+		if err := read(c); (err == nil) != v.works {
+			t.Errorf("%v: %v", v.credentials, err)
+		}
+	}
 }
 
 // A view that is replaced keeps its UUID and its versions, whoever reads meanwhile finds it, and a table

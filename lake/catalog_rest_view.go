@@ -1,15 +1,14 @@
 package lake
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strings"
 	"time"
 
-	"github.com/apache/iceberg-go"
-	"github.com/apache/iceberg-go/catalog"
-	"github.com/apache/iceberg-go/catalog/rest"
-	"github.com/apache/iceberg-go/view"
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -24,10 +23,7 @@ func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 		return nil, err
 	}
 	commit := uuid.NewString()
-	schema, version, err := spec.forServer(commit, clockOf(ctx, SystemClock).Now())
-	if err != nil {
-		return nil, err
-	}
+	schema, version := spec.forServer(commit, clockOf(ctx, SystemClock).Now())
 	for try := 1; ; try++ {
 		old, err := c.LoadView(ctx, n)
 		gone, err := missing(err)
@@ -37,10 +33,9 @@ func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 		case !gone && !replace:
 			return nil, &Exists{What: "view", Name: n.String()}
 		case gone:
-			err = c.ask(ctx, "view", n.String(), func(ctx context.Context) error {
-				_, err := c.client.CreateView(ctx, ident(n), version, schema, catalog.WithViewProperties(spec.Properties))
-				return err
-			}, true, func(ctx context.Context) (bool, error) { return c.hasVersion(ctx, n, commit) })
+			err = c.ask(ctx, "view", n.String(), &restRequest{method: http.MethodPost, route: restViews, args: []string{c.client.namespace(n.Namespace)},
+				into: &commitTableResponse{}, conflict: &Exists{What: "view", Name: n.String()},
+				body: obj{"name": n.Table, "schema": schema.json(), "view-version": version, "properties": given(spec.Properties)}}, true, func(ctx context.Context) (bool, error) { return c.hasVersion(ctx, n, commit, &spec) })
 		default:
 			err = c.replaceView(ctx, n, old, spec, schema, version, commit)
 		}
@@ -66,31 +61,24 @@ func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 }
 
 // replaceView adds a version to the view that old is.
-func (c *restCatalog) replaceView(ctx context.Context, n Name, old *View, spec ViewSpec, schema *iceberg.Schema, version *view.Version, commit string) error {
-	id, err := uuid.Parse(old.UUID)
-	if err != nil {
-		return sqlerr.New(sqlerr.DataCorrupted, "view %s has no valid UUID (%q)", n, old.UUID)
-	}
-	next := *version
-	next.VersionID = old.lastVersion() + 1
-	var updates []view.Update
+func (c *restCatalog) replaceView(ctx context.Context, n Name, old *View, spec ViewSpec, schema *Schema, version viewVersionJSON, commit string) error {
+	version.ID = old.lastVersion() + 1
+	var updates []obj
 	if has, ok := old.schemaLike(schema); ok {
-		next.SchemaID = has // a server does not count it as added
+		version.SchemaID = has // a server does not count it as added
 	} else {
-		next.SchemaID = -1 // the one that is added
-		updates = append(updates, view.NewAddSchemaUpdate(schema))
+		version.SchemaID = -1 // the one that is added
+		updates = append(updates, obj{"action": "add-schema", "schema": schema.json(), "last-column-id": schema.maxID()})
 	}
-	updates = append(updates, view.NewAddViewVersionUpdate(&next), view.NewSetCurrentVersionUpdate(-1))
+	updates = append(updates, obj{"action": "add-view-version", "view-version": version}, obj{"action": "set-current-view-version", "view-version-id": -1})
 	if len(spec.Properties) > 0 {
-		updates = append(updates, view.NewSetPropertiesUpdate(spec.Properties))
+		updates = append(updates, obj{"action": "set-properties", "updates": spec.Properties})
 	}
-	unsupported := false
-	err = c.ask(ctx, "view", n.String(), func(ctx context.Context) error {
-		_, err := c.client.UpdateView(ctx, ident(n), []view.Requirement{view.AssertViewUUID(id)}, updates)
-		unsupported = errors.Is(err, rest.ErrEndpointNotSupported)
-		return err
-	}, true, func(ctx context.Context) (bool, error) { return c.hasVersion(ctx, n, commit) })
-	if unsupported {
+	r := c.object(http.MethodPost, restView, n)
+	r.into, r.conflict = &commitTableResponse{}, errLostRace
+	r.body = obj{"identifier": restIdentOf(n), "requirements": []obj{{"type": "assert-view-uuid", "uuid": old.UUID}}, "updates": updates}
+	err := c.ask(ctx, "view", n.String(), r, true, func(ctx context.Context) (bool, error) { return c.hasVersion(ctx, n, commit, nil) })
+	if !c.client.has(http.MethodPost, restView) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "catalog %s cannot replace a view", c.name).
 			WithHint("DROP VIEW and CREATE VIEW make it anew; its versions are lost then.")
 	}
@@ -98,41 +86,45 @@ func (c *restCatalog) replaceView(ctx context.Context, n Name, old *View, spec V
 }
 
 // schemaLike is the id of a schema of the view that differs from another in no more than its id.
-func (v *View) schemaLike(other *iceberg.Schema) (int, bool) {
+func (v *View) schemaLike(other *Schema) (int, bool) {
 	var j viewJSON
 	if json.Unmarshal(v.raw, &j) != nil {
 		return 0, false
 	}
 	for _, raw := range j.Schemas {
-		s := &iceberg.Schema{}
-		if json.Unmarshal(raw, s) == nil && s.Equals(other) {
+		var has schemaJSON
+		if json.Unmarshal(raw, &has) != nil {
+			continue
+		}
+		if s, err := has.schema(); err == nil && s.like(other) {
 			return s.ID, true
 		}
 	}
 	return 0, false
 }
 
-// forServer is the version and its schema as the library has them.
-func (s *ViewSpec) forServer(commit string, at time.Time) (*iceberg.Schema, *view.Version, error) {
-	raw, err := json.Marshal(s.Schema.fresh(new(int)).json())
-	if err != nil {
-		return nil, nil, err
-	}
-	schema := &iceberg.Schema{}
-	if err := json.Unmarshal(raw, schema); err != nil {
-		return nil, nil, err
-	}
-	v := s.version(1, 0, at)
-	v.Summary[viewCommit] = commit
-	if raw, err = json.Marshal(v); err != nil {
-		return nil, nil, err
-	}
-	version := &view.Version{}
-	return schema, version, json.Unmarshal(raw, version)
+// like tells whether two schemas differ in no more than their ids.
+func (s *Schema) like(other *Schema) bool {
+	a, b := *s, *other
+	a.ID, b.ID = 0, 0
+	x, err := json.Marshal(a.json())
+	y, e := json.Marshal(b.json())
+	return err == nil && e == nil && bytes.Equal(x, y)
 }
 
-// hasVersion tells whether a view has the version that a commit made.
-func (c *restCatalog) hasVersion(ctx context.Context, n Name, commit string) (bool, error) {
+// forServer is the first version of a view, and its schema.
+func (s *ViewSpec) forServer(commit string, at time.Time) (*Schema, viewVersionJSON) {
+	v := s.version(1, 0, at)
+	v.Summary[viewCommit] = commit
+	schema := s.Schema.fresh(new(int))
+	schema.ID = 0
+	return schema, v
+}
+
+// hasVersion tells whether a view has the version that a commit made. The Iceberg project's server does
+// not keep what the summary of a view's first version says: then a view that was not there before is
+// made, the query of which is the one that was sent.
+func (c *restCatalog) hasVersion(ctx context.Context, n Name, commit string, made *ViewSpec) (bool, error) {
 	v, err := c.LoadView(ctx, n)
 	if err != nil {
 		_, err = missing(err)
@@ -147,12 +139,20 @@ func (c *restCatalog) hasVersion(ctx context.Context, n Name, commit string) (bo
 			return true, nil
 		}
 	}
-	return false, nil
+	if made == nil || len(j.Versions) != 1 || j.Versions[0].Summary["engine-name"] != "" {
+		return false, nil
+	}
+	for d, sql := range made.Representations {
+		if v.Representations[strings.ToLower(d)] != sql {
+			return false, nil
+		}
+	}
+	return len(v.Representations) == len(made.Representations) && v.DefaultNamespace == made.DefaultNamespace, nil
 }
 
 func (c *restCatalog) DropView(ctx context.Context, n Name) error {
 	old, err := c.LoadView(ctx, n)
-	return c.ask(ctx, "view", n.String(), func(ctx context.Context) error { return c.client.DropView(ctx, ident(n)) },
+	return c.ask(ctx, "view", n.String(), c.object(http.MethodDelete, restView, n),
 		err == nil, func(ctx context.Context) (bool, error) {
 			now, err := c.LoadView(ctx, n)
 			if err != nil {
@@ -167,7 +167,7 @@ func (c *restCatalog) RenameView(ctx context.Context, from, to Name) error {
 		return err
 	}
 	old, err := c.LoadView(ctx, from)
-	return c.ask(ctx, "view", from.String(), func(ctx context.Context) error { return c.rename(ctx, "views", from, to) },
+	return c.ask(ctx, "view", from.String(), restRename(restRenameView, "view", from, to),
 		err == nil, func(ctx context.Context) (bool, error) {
 			now, err := c.LoadView(ctx, to)
 			if err != nil {

@@ -330,10 +330,23 @@ func (c *Change) sameTable(head *Table) error {
 	if c.Base.uuid != "" && head.uuid != c.Base.uuid {
 		return conflict("table %s was dropped and made anew", head.Name.Table)
 	}
-	if head.formatVersion > c.Base.formatVersion {
+	if head.formatVersion > c.Base.formatVersion && !c.onlyAdds() {
 		return conflict("another transaction upgraded the format of table %s to version %d", head.Name.Table, head.formatVersion)
 	}
 	return nil
+}
+
+// onlyAdds tells that a change is data files alone, which are in a later format what they are.
+func (c *Change) onlyAdds() bool {
+	if c.Kind != Append || c.Edit != nil || len(c.Remove) > 0 {
+		return false
+	}
+	for _, f := range c.Add {
+		if f.Content != Data {
+			return false
+		}
+	}
+	return true
 }
 
 // rowsFit refuses rows that were written for a schema that the table no longer has: a column

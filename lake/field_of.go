@@ -45,62 +45,64 @@ func FieldOf(name string, t types.Type, required bool) (Field, error) {
 		f.Type = types.StructOf(members...)
 		return f, nil
 	}
-	ice, err := icebergOf(t)
-	if err != nil {
-		return f, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: type %s cannot be stored", name, t).WithHint("%s", err)
+	ice, hint := icebergOf(t)
+	if hint != "" {
+		return f, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: type %s cannot be stored", name, t).WithHint("%s", hint)
 	}
 	f.Iceberg, f.Type = ice, TypeOf(ice)
 	return f, nil
 }
 
-// icebergOf spells a scalar type; its error is a hint.
-func icebergOf(t types.Type) (string, error) {
+// icebergOf spells a scalar type; where it cannot, hint says what to do.
+func icebergOf(t types.Type) (spelled, hint string) {
 	switch t.Kind {
 	case types.Bool:
-		return "boolean", nil
+		return "boolean", ""
 	case types.Int2, types.Int4:
-		return "int", nil
+		return "int", ""
 	case types.Int8:
-		return "long", nil
+		return "long", ""
 	case types.Float4:
-		return "float", nil
+		return "float", ""
 	case types.Float8:
-		return "double", nil
+		return "double", ""
 	case types.Numeric:
 		switch {
 		case !t.Fixed:
-			return "", fmt.Errorf("Give precision and scale: numeric(38, 10).")
+			return "", "Give precision and scale: numeric(38, 10)."
 		case t.Prec > 38 && !t.Declared && t.Scale <= 38:
-			return fmt.Sprintf("decimal(38,%d)", t.Scale), nil // a computed column's bound is an upper one
+			return fmt.Sprintf("decimal(38,%d)", t.Scale), "" // a computed column's bound is an upper one
 		case t.Prec > 38 || t.Scale > t.Prec:
-			return "", fmt.Errorf("A decimal has at most 38 digits.")
+			return "", "A decimal has at most 38 digits."
 		}
-		return fmt.Sprintf("decimal(%d,%d)", t.Prec, t.Scale), nil
+		return fmt.Sprintf("decimal(%d,%d)", t.Prec, t.Scale), ""
 	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.Unknown, types.JSON, types.JSONB:
-		return "string", nil
+		return "string", ""
 	case types.Bytea:
 		if t.Prec > 0 {
-			return fmt.Sprintf("fixed[%d]", t.Prec), nil
+			return fmt.Sprintf("fixed[%d]", t.Prec), ""
 		}
-		return "binary", nil
+		return "binary", ""
 	case types.Date:
-		return "date", nil
+		return "date", ""
 	case types.Time:
-		return "time", nil
+		return "time", ""
 	case types.Timestamp:
-		return "timestamp", nil
+		return "timestamp", ""
 	case types.TimestampTZ:
-		return "timestamptz", nil
+		return "timestamptz", ""
 	case types.TimestampNS:
-		return "timestamp_ns", nil
+		return "timestamp_ns", ""
 	case types.TimestampTZNS:
-		return "timestamptz_ns", nil
+		return "timestamptz_ns", ""
+	case types.Variant:
+		return "variant", ""
 	case types.UUID:
-		return "uuid", nil
+		return "uuid", ""
 	case types.Oid:
-		return "long", nil
+		return "long", ""
 	case types.Interval:
-		return "", fmt.Errorf("Store the number of days or microseconds instead.")
+		return "", "Store the number of days or microseconds instead."
 	}
-	return "", fmt.Errorf("Cast it to text.")
+	return "", "Cast it to text."
 }

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -11,9 +12,18 @@ import (
 // object stores are made once and shared.
 type Store struct {
 	props map[string]string
-	local LocalFS
-	mu    sync.Mutex
-	s3    FS
+	// places are reached by stores of their own, whatever props say; the most specific prefix comes
+	// first, and is canonical.
+	places []storePlace
+	local  LocalFS
+	mu     sync.Mutex
+	s3     FS
+}
+
+// storePlace is what lies below a prefix.
+type storePlace struct {
+	prefix string
+	store  *Store
 }
 
 // NewStore makes the store of a catalog's properties (s3.endpoint, s3.region, …).
@@ -25,6 +35,11 @@ func (s *Store) at(ctx context.Context, path string) (FS, error) {
 	case "", "file":
 		return s.local, nil
 	case "s3", "s3a", "s3n":
+		for _, p := range s.places {
+			if strings.HasPrefix(Canonical(path), p.prefix) {
+				return p.store.at(ctx, path)
+			}
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.s3 == nil {

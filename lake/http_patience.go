@@ -196,19 +196,25 @@ func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 // readWhole reads a response's body to its end, so that one that ends early is asked for again
 // and not taken for damaged metadata.
 func readWhole(rsp *http.Response) error {
-	b, err := io.ReadAll(io.LimitReader(rsp.Body, maxMetadata+1))
+	b, err := readGrowing(nil, rsp.Body, maxMetadata)
 	rsp.Body.Close()
 	switch {
 	case err != nil:
 		return err
-	case len(b) > maxMetadata:
-		return fmt.Errorf("the response is larger than %d bytes", maxMetadata)
 	case rsp.ContentLength >= 0 && rsp.Request != nil && rsp.Request.Method != http.MethodHead && rsp.ContentLength != int64(len(b)):
 		return io.ErrUnexpectedEOF
 	}
-	rsp.Body = io.NopCloser(bytes.NewReader(b))
+	rsp.Body = wholeBody{bytes.NewReader(b), b}
 	return nil
 }
+
+// wholeBody is a response's body that was read.
+type wholeBody struct {
+	*bytes.Reader
+	b []byte
+}
+
+func (wholeBody) Close() error { return nil }
 
 // redirected refuses a redirect that the HTTP client would follow by a GET: what was to be written
 // would be read instead, and look like an answer to the write.

@@ -2,8 +2,7 @@
 // and commits.
 //
 // In: catalog configuration, names, paths. Out: Table, Schema, Snapshot, DataFile: plain values
-// of our own, so that the Iceberg library stays in this room. It refuses to know SQL text,
-// plans and Parquet's insides.
+// of our own. It refuses to know SQL text, plans and Parquet's insides.
 package lake
 
 import (

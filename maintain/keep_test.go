@@ -23,7 +23,7 @@ import (
 // fixture is a table whose data files are only names of files that are there: what keeps and removes
 // files never opens them.
 type fixture struct {
-	*testing.T
+	testing.TB
 	ctx  context.Context
 	cat  lake.Catalog
 	dir  string
@@ -42,8 +42,12 @@ func (f *fixture) Sleep(context.Context, time.Duration) error { return nil }
 
 func newFixture(t *testing.T, props map[string]string) *fixture {
 	t.Helper()
-	dir := t.TempDir()
-	f := &fixture{T: t, dir: dir, name: lake.Name{Namespace: "a", Table: "t"}, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	return newFixtureIn(t, t.TempDir(), props)
+}
+
+func newFixtureIn(t testing.TB, dir string, props map[string]string) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, dir: dir, name: lake.Name{Namespace: "a", Table: "t"}, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	f.ctx = lake.WithClock(context.Background(), f)
 	cat, err := lake.OpenCatalog(f.ctx, "lake", map[string]string{"uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "wh")})
 	f.must(err)
@@ -534,4 +538,44 @@ func TestRewriteManifests(t *testing.T) {
 		t.Errorf("again: %d by %d, %v", r, a, err)
 	}
 	f.whole()
+}
+
+// A tag that comes while an expiry is under way keeps its snapshot; an append is kept, whole. At each
+// step of the expiry's commit in turn.
+func TestExpireBesideOthers(t *testing.T) {
+	for at := 1; ; at++ {
+		f := newFixture(t, nil)
+		a := f.file(1)
+		first := f.commit([]*lake.DataFile{a}, nil)
+		f.commit(nil, []*lake.DataFile{a})
+		f.commit([]*lake.DataFile{f.file(2)}, nil)
+		later := f.now.Add(time.Hour)
+		n, step := 0, ""
+		var tagged bool
+		ctx := lake.WithYield(f.ctx, func(s string) error {
+			if n++; n == at {
+				step = s
+				_, err := f.cat.Commit(f.ctx, f.name, lake.Change{MovesRefs: true, Edit: func(e *lake.Edit) error {
+					return e.SetRef(lake.RefSpec{Name: "late", Snapshot: &first.ID})
+				}})
+				tagged = err == nil
+				f.commit([]*lake.DataFile{f.file(3)}, nil)
+			}
+			return nil
+		})
+		out, err := maintain.ExpireSnapshots(ctx, f.target(), maintain.Expire{OlderThan: &later, Concurrent: 1})
+		if err != nil || out.Err != nil {
+			t.Fatalf("at %q: %v, %v", step, err, out.Err)
+		}
+		f.intact()
+		if tagged != f.there(a) || tagged != (f.load().SnapshotByID(first.ID) != nil) {
+			t.Errorf("at %q: the tag was made: %v; its file is there: %v", step, tagged, f.there(a))
+		}
+		if step == "" {
+			if at < 5 {
+				t.Errorf("only %d steps", at)
+			}
+			return
+		}
+	}
 }

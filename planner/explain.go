@@ -87,9 +87,6 @@ func ExplainJSON(n plan.Node, o ExplainOptions) (string, error) {
 	return string(b), err
 }
 
-// Explain draws a plan as text; see ExplainText and ExplainJSON.
-func Explain(n plan.Node, o ExplainOptions) string { return ExplainText(n, o) }
-
 func millis(d time.Duration) string { return fmt.Sprintf("%.3f", float64(d.Microseconds())/1000) }
 
 type explainer struct {

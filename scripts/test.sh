@@ -17,12 +17,19 @@ need() { # need WORD COMMAND: whether a tool is here
 step formatting and vet
 test -z "$(gofmt -l $(git ls-files '*.go') | tee /dev/stderr)"
 go vet ./...
+# While the next step waits for downloads.
+lint=$(mktemp)
+scripts/lint.sh >"$lint" 2>&1 &
+linting=$!
 
 if need "interop" python3; then
 	step tools
 	scripts/setup.sh
 	export LHSQL_PYTHON="$PWD/.venv/bin/python"
 fi
+
+step staticcheck and deadcode
+wait $linting || { cat "$lint" >&2; exit 1; }
 
 step go test
 go test -tags invariants -timeout 20m ./...

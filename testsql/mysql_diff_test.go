@@ -273,15 +273,13 @@ func mysqlSession(t *testing.T) *engine.Session {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { eng.Close() })
-	vars := map[string]string{"sql_mode": "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES"}
-	s, err := eng.NewSession(ctx, engine.SessionOptions{User: "root", Dialect: "mysql", Settings: map[string]string{"TimeZone": "UTC"},
-		Variable: func(scope, name string) (types.Datum, types.Type, bool) {
-			v, ok := vars[name]
-			return types.NewStr(v), types.T(types.Text), ok
-		}})
+	s, err := eng.NewSession(ctx, engine.SessionOptions{User: "root", Dialect: "mysql", Settings: map[string]string{"TimeZone": "UTC"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
+	if err := s.Query(ctx, "SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES'", nil, nil); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }

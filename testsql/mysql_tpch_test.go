@@ -34,16 +34,14 @@ func TestMySQLTPCH(t *testing.T) {
 	}
 	defer pg.Close()
 	for _, collation := range []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_bin"} {
-		my, err := eng.NewSession(ctx, engine.SessionOptions{User: "root", Dialect: "mysql", Variable: func(scope, name string) (types.Datum, types.Type, bool) {
-			if name == "collation_connection" {
-				return types.NewStr(collation), types.T(types.Text), true
-			}
-			return types.Null, types.Type{}, false
-		}})
+		my, err := eng.NewSession(ctx, engine.SessionOptions{User: "root", Dialect: "mysql"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer my.Close()
+		if err := my.Query(ctx, "SET collation_connection = "+collation, nil, nil); err != nil {
+			t.Fatal(err)
+		}
 		if err := my.Use(ctx, "tpch"); err != nil {
 			t.Fatal(err)
 		}

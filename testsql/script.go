@@ -17,7 +17,7 @@
 //	at INSTANT           commits of the steps below happen at the instant (RFC 3339)
 //	session NAME         the steps below run in the session of that name
 //	dialect mysql        the steps below, and the sessions that they open, speak MySQL's dialect
-//	use DATABASE         the session's database (MySQL's USE is its wire's)
+//	use DATABASE         the session's database
 //	require WORD         skip the script where WORD is missing: golden
 //	shapes               run the whole script once for each table shape: format version 2 and 3,
 //	                     copy-on-write and merge-on-read; {shape} stands for the table

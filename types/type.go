@@ -42,6 +42,7 @@ const (
 	UUID
 	JSON
 	JSONB
+	Variant // Iceberg variant: metadata and value in binary; jsonb on the wire
 	Array
 	Struct // Iceberg struct, PostgreSQL record; jsonb on the wire
 	Map    // Iceberg map; jsonb on the wire
@@ -87,10 +88,9 @@ type Type struct {
 }
 
 type nested struct {
-	elem     Type    // Array's element; Map's value
-	key      Type    // Map's key
-	fields   []Field // Struct
-	required []bool  // reserved for struct members that are never NULL
+	elem   Type    // Array's element; Map's value
+	key    Type    // Map's key
+	fields []Field // Struct
 }
 
 // T makes a type that has no parameters.
@@ -237,7 +237,7 @@ func (t Type) Form() Form {
 		return FormW128
 	case Interval, UUID, TimeTZ:
 		return FormW128
-	case Text, Varchar, Bpchar, Name, Char, Bytea, JSON, JSONB, Unknown:
+	case Text, Varchar, Bpchar, Name, Char, Bytea, JSON, JSONB, Variant, Unknown:
 		return FormStr
 	case Array, Map, Int2Vector, OidVector:
 		return FormList
@@ -255,7 +255,7 @@ var kindNames = [numKinds]string{
 	TimeTZ: "time with time zone", Timestamp: "timestamp without time zone",
 	TimestampTZ: "timestamp with time zone", TimestampNS: "timestamp_ns",
 	TimestampTZNS: "timestamptz_ns", Interval: "interval", UUID: "uuid", JSON: "json",
-	JSONB: "jsonb", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
+	JSONB: "jsonb", Variant: "variant", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
 	Regclass: "regclass", Regtype: "regtype", Regproc: "regproc",
 	Regnamespace: "regnamespace", Regoper: "regoper", Regrole: "regrole",
 	Int2Vector: "int2vector", OidVector: "oidvector", Any: `"any"`, AnyElement: "anyelement",

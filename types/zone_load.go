@@ -43,8 +43,9 @@ func SettingZone(text string) (loc *time.Location, canon string, err error) {
 		return e
 	}
 	if len(text) >= 8 && strings.EqualFold(text[:8], "interval") {
-		rest, ok := strings.CutPrefix(strings.TrimLeft(text[8:], cSpace), "'")
-		if rest, ok = strings.CutSuffix(rest, "'"); !ok || strings.Contains(rest, "'") {
+		rest, _ := strings.CutPrefix(strings.TrimLeft(text[8:], cSpace), "'")
+		rest, ok := strings.CutSuffix(rest, "'")
+		if !ok || strings.Contains(rest, "'") {
 			return nil, "", bad("")
 		}
 		iv, err := ParseInterval(rest, nil)

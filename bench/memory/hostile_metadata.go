@@ -83,12 +83,9 @@ func metadata(snapshots, properties string) string {
 
 // manifestList lists one manifest with so many added files, several times.
 func manifestList(path string, files int64, times int) []byte {
-	var fields []avroField
-	for _, f := range []avroField{{"manifest_path", "string", 500}, {"manifest_length", "long", 501}, {"partition_spec_id", "int", 502}, {"content", "int", 517}, {"sequence_number", "long", 515},
+	fields := []avroField{{"manifest_path", "string", 500}, {"manifest_length", "long", 501}, {"partition_spec_id", "int", 502}, {"content", "int", 517}, {"sequence_number", "long", 515},
 		{"min_sequence_number", "long", 516}, {"added_snapshot_id", "long", 503}, {"added_files_count", "int", 504}, {"existing_files_count", "int", 505}, {"deleted_files_count", "int", 506},
-		{"added_rows_count", "long", 512}, {"existing_rows_count", "long", 513}, {"deleted_rows_count", "long", 514}} {
-		fields = append(fields, f)
-	}
+		{"added_rows_count", "long", 512}, {"existing_rows_count", "long", 513}, {"deleted_rows_count", "long", 514}}
 	return avroFile(fields, append(text(path), zigzag(1, 0, 0, 1, 1, 7, files, 0, 0, files, 0, 0)...), times)
 }
 

@@ -55,6 +55,7 @@ var options = []option{
 	{name: "f", doc: "lhsql sql: run this file and end"},
 	{name: "format", def: "aligned", doc: "lhsql sql: aligned, csv, json or markdown"},
 	{name: "user", doc: "lhsql sql: the session's user (the operating system's)"},
+	{name: "dialect", def: "pg", doc: "lhsql sql: pg or mysql, whose --database is what USE names"},
 }
 
 // config is the effective configuration: flat, by option name.

@@ -23,7 +23,7 @@ import (
 )
 
 // drainTime is how long statements in flight may take after SIGTERM (promises.md, V5).
-const drainTime = 25 * time.Second
+var drainTime = 25 * time.Second
 
 func runServe(c *config) error { return serve(c, nil) }
 
@@ -63,6 +63,13 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 	if err != nil {
 		return err
 	}
+	e.KnowUsers(func(name string) bool {
+		if _, users, _ := l.now(); users != nil {
+			_, ok := users(name)
+			return ok
+		}
+		return false
+	})
 	wires, err := openWires(c, e, l)
 	if err != nil {
 		return err

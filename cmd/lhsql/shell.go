@@ -29,6 +29,7 @@ type shell struct {
 	timing bool
 	user   string
 	db     string
+	mysql  bool // it speaks MySQL's dialect
 }
 
 func runSQL(c *config) error {
@@ -39,6 +40,13 @@ func runSQL(c *config) error {
 	defer e.Close()
 	e.Govern()
 	sh := &shell{eng: e, out: os.Stdout, errw: os.Stderr, user: c.get("user"), db: c.get("database")}
+	switch c.get("dialect") {
+	case "pg":
+	case "mysql":
+		sh.mysql = true
+	default:
+		return fmt.Errorf("dialect is pg or mysql, not %q", c.get("dialect"))
+	}
 	if sh.user == "" {
 		sh.user = "lhsql"
 		if u, err := user.Current(); err == nil {
@@ -79,10 +87,19 @@ func runSQL(c *config) error {
 
 // connect opens a session on a database.
 func (sh *shell) connect(db string) error {
-	s, err := sh.eng.NewSession(context.Background(), engine.SessionOptions{User: sh.user, Database: db,
-		Settings: map[string]string{"application_name": "lhsql sql"}})
+	o := engine.SessionOptions{User: sh.user, Database: db, Settings: map[string]string{"application_name": "lhsql sql"}}
+	if sh.mysql {
+		o.Dialect, o.Database = "mysql", ""
+	}
+	s, err := sh.eng.NewSession(context.Background(), o)
 	if err != nil {
 		return err
+	}
+	if sh.mysql && db != "" {
+		if err := s.Use(context.Background(), db); err != nil {
+			s.Close()
+			return err
+		}
 	}
 	if sh.sess != nil {
 		sh.sess.Close()
@@ -107,11 +124,11 @@ func (sh *shell) interact() error {
 	fmt.Fprintf(sh.out, "lhsql %s. \\? lists the commands; statements end with a semicolon.\n", versionText())
 	var buf strings.Builder
 	for {
-		prompt := sh.sess.Database() + "=> "
+		prompt := sh.database() + "=> "
 		if buf.Len() > 0 {
-			prompt = sh.sess.Database() + "-> "
+			prompt = sh.database() + "-> "
 		} else if sh.sess.Status() != 'I' {
-			prompt = sh.sess.Database() + "*=> "
+			prompt = sh.database() + "*=> "
 		}
 		rl.SetPrompt(prompt)
 		l, err := rl.Readline()
@@ -132,7 +149,7 @@ func (sh *shell) interact() error {
 			buf.WriteByte('\n')
 		}
 		buf.WriteString(l)
-		if complete(buf.String()) {
+		if sh.complete(buf.String()) {
 			sh.run(buf.String())
 			buf.Reset()
 		}
@@ -151,7 +168,7 @@ func (sh *shell) script(text string) bool {
 		}
 		buf.WriteString(l)
 		buf.WriteByte('\n')
-		if complete(buf.String()) {
+		if sh.complete(buf.String()) {
 			if !sh.run(buf.String()) {
 				return false
 			}
@@ -170,7 +187,25 @@ func (sh *shell) line(text string) bool {
 	return sh.run(text)
 }
 
-// complete tells whether text ends with a semicolon outside quotes and comments.
+// database is what the prompt shows.
+func (sh *shell) database() string {
+	if sh.mysql {
+		return sh.sess.CurrentDatabase()
+	}
+	return sh.sess.Database()
+}
+
+// complete tells whether text ends with a semicolon outside quotes and comments, as the dialect has
+// them.
+func (sh *shell) complete(text string) bool {
+	if !sh.mysql {
+		return complete(text)
+	}
+	list := sh.sess.MySQLCut(text + "\nx")
+	return len(list) > 1 && list[len(list)-1].Text == "x"
+}
+
+// complete is that of PostgreSQL's dialect.
 func complete(text string) bool {
 	done := false
 	for i := 0; i < len(text); i++ {

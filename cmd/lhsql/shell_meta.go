@@ -29,6 +29,13 @@ func (sh *shell) meta(line string) (quit bool) {
 	words := strings.Fields(strings.TrimSuffix(line, ";"))
 	cmd, args := words[0], words[1:]
 	arg := strings.Join(args, " ")
+	if sql := inMySQL[strings.TrimSuffix(cmd, "+")]; sh.mysql && sql != "" {
+		if cmd == `\d` && arg != "" {
+			sql = "SHOW FULL COLUMNS FROM " + arg
+		}
+		sh.run(sql)
+		return false
+	}
 	switch strings.TrimSuffix(cmd, "+") {
 	case `\q`, `\quit`:
 		return true
@@ -59,7 +66,7 @@ func (sh *shell) meta(line string) (quit bool) {
 			sh.fail(err, "", 0)
 			break
 		}
-		fmt.Fprintf(sh.out, "You are now connected to database %q as user %q.\n", sh.sess.Database(), sh.user)
+		fmt.Fprintf(sh.out, "You are now connected to database %q as user %q.\n", sh.database(), sh.user)
 	case `\l`:
 		sh.run(`SELECT datname AS "Name", pg_get_userbyid(datdba) AS "Owner" FROM pg_database ORDER BY 1`)
 	case `\dn`:
@@ -83,6 +90,10 @@ func (sh *shell) meta(line string) (quit bool) {
 	}
 	return false
 }
+
+// inMySQL are the commands that MySQL's dialect has statements for.
+var inMySQL = map[string]string{`\l`: "SHOW DATABASES", `\dn`: "SHOW DATABASES", `\d`: "SHOW FULL TABLES", `\dt`: "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'",
+	`\dv`: "SHOW FULL TABLES WHERE Table_type = 'VIEW'"}
 
 func onOff(b bool) string {
 	if b {

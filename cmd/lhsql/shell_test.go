@@ -30,6 +30,30 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// In MySQL's dialect the shell has MySQL's statements, quotes and databases.
+func TestShellMySQL(t *testing.T) {
+	sh, out, errs := demoShell(t)
+	sh.mysql = true
+	if err := sh.connect("silver"); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"select 1;": true, `select '\';`: false, `select '\\';`: true, "select `;": false, "select 1; # later ;": true, "select $$;": true} {
+		if got := sh.complete(text); got != want {
+			t.Errorf("complete(%q) is %v", text, got)
+		}
+	}
+	for _, c := range []struct{ sql, want string }{
+		{"SHOW TABLES", " order_item"}, {`\d order_item`, " order_time "}, {`\l`, " gold"}, {"USE gold; SELECT DATABASE()", " gold"},
+		{"SET @a = 2; SELECT @a + 1, `revenue` IS NULL FROM revenue_by_month LIMIT 1", "3 |"}, {"SELECT \"text\"", " text"}, {"USE nowhere", "Unknown database"},
+	} {
+		out.Reset()
+		errs.Reset()
+		if sh.line(c.sql); !strings.Contains(out.String()+errs.String(), c.want) {
+			t.Errorf("%s gives %s%s", c.sql, out, errs)
+		}
+	}
+}
+
 // demoShell is a shell over the demo lakehouse in a fresh folder.
 func demoShell(t *testing.T) (*shell, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()

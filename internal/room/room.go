@@ -77,13 +77,6 @@ func Check() error {
 	return nil
 }
 
-// MustCheck is Check that panics with the error.
-func MustCheck() {
-	if short.Load() {
-		panic(Error())
-	}
-}
-
 // Grow is s with room for n more elements. It panics with 53200 where there is none.
 func Grow[S ~[]E, E any](s S, n int) S {
 	if cap(s)-len(s) >= n {

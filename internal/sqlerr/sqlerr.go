@@ -126,6 +126,8 @@ type Error struct {
 	Hint    string
 	Pos     int
 	Cause   error // the world's error underneath, never shown with secrets
+	// Number is MySQL's number of the error, where its code does not say it; 0: it does.
+	Number uint16
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -155,6 +157,12 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 // WithDetail sets the detail and returns e.
 func (e *Error) WithDetail(format string, args ...any) *Error {
 	e.Detail = fmt.Sprintf(format, args...)
+	return e
+}
+
+// WithNumber gives e a number of MySQL's and returns e.
+func (e *Error) WithNumber(number uint16) *Error {
+	e.Number = number
 	return e
 }
 

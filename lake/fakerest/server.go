@@ -34,6 +34,8 @@ type Server struct {
 	Transactions bool
 	// Config is what the server says of how a table's objects are reached.
 	Config map[string]string
+	// Credentials are those that it gives with every table (storage-credentials).
+	Credentials []any
 	// Warehouse is where views lie.
 	Warehouse string
 	// Fault, if set, becomes of requests what it says.
@@ -319,7 +321,7 @@ func (s *Server) load(name string) (any, error) {
 	if t == nil {
 		return nil, &refusal{404, "NoSuchTableException"}
 	}
-	return object{"metadata-location": t.Location, "metadata": t.Meta, "config": s.Config}, nil
+	return object{"metadata-location": t.Location, "metadata": t.Meta, "config": s.Config, "storage-credentials": s.Credentials}, nil
 }
 
 func (s *Server) commit(name string, c commit) error {
@@ -388,6 +390,8 @@ func (s *Server) makeView(ns string, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// As the Iceberg project's own server, which keeps no summary of a first version.
+	in.Version.Summary = map[string]string{"iceberg-version": "fake"}
 	b.SetUUID(uuid.New()).SetLoc(s.Warehouse+"/"+strings.ReplaceAll(name, ".", "/")).SetCurrentVersion(in.Version, in.Schema)
 	if len(in.Properties) > 0 {
 		b.SetProperties(in.Properties)

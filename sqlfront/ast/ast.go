@@ -456,7 +456,22 @@ const (
 
 // ---- statements ----
 
-type QueryStmt struct{ Query *Query }
+// QueryStmt is a query. The rest is MySQL's: Into names the variables that its one row goes into,
+// Assigned those that its select list assigns, and CalcFound asks for how many rows there are
+// without the LIMIT.
+type QueryStmt struct {
+	Query     *Query
+	Into      []string
+	Assigned  []Assigned
+	CalcFound bool
+}
+
+// Assigned is a user variable that a select list assigns (@v := x). Column is that of the result which
+// shows its value; -1: none does.
+type Assigned struct {
+	Name   string
+	Column int
+}
 type Explain struct {
 	Stmt             Stmt
 	Analyze, Verbose bool
@@ -755,6 +770,98 @@ type CreateIndex struct {
 	Table Name
 	Pos   int
 }
+
+// ---- statements about the session and the server, in MySQL's words ----
+
+// ShowInfo is SHOW, and DESCRIBE of a table. What says of what, in lower case: "tables", "columns",
+// "create table", "variables" ….
+type ShowInfo struct {
+	What         string
+	Full, Global bool
+	Object       Name // the table, view or database that it is about; no parts: none is named
+	Like         *string
+	Where        Expr
+	// Offset and Count are the LIMIT of SHOW WARNINGS; Count -1: none.
+	Offset, Count int
+	Pos           int
+}
+
+// SetVariables is SET of variables, all of them or none.
+type SetVariables struct {
+	Items []SetVariable
+	Pos   int
+}
+
+// SetVariable is name = value. Scope is "user" for @name, "global", "names" for SET NAMES (Word is the
+// character set, Name the collation), else "session".
+type SetVariable struct {
+	Scope, Name string
+	Value       Expr   // or
+	Word        string // a bare word, such as ON or utf8mb4; or
+	Default     bool
+	Pos         int
+}
+
+// SetTransaction is SET [SESSION|GLOBAL] TRANSACTION: pairs of a variable and its value. Scope "" is
+// the next transaction alone.
+type SetTransaction struct {
+	Scope string
+	Modes [][2]string
+	Pos   int
+}
+
+// Use makes a database that of unqualified names, at a ref or an instant if one is named.
+type Use struct {
+	Database, Ref string
+	Pos           int
+}
+
+// Kill ends a connection, or with Query its statement alone.
+type Kill struct {
+	ID    Expr
+	Text  string // of ID
+	Query bool
+	Pos   int
+}
+
+// Do computes expressions and forgets them.
+type Do struct {
+	Exprs []Expr
+	Pos   int
+}
+
+// TableAdmin is ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, which Op says in lower case.
+type TableAdmin struct {
+	Op     string
+	Tables []Name
+	Pos    int
+}
+
+// PrepareText is PREPARE of a text, or of what the variable holds.
+type PrepareText struct {
+	Name     string
+	Text     string
+	Variable string
+	Pos      int
+}
+
+// Idle is a statement that MySQL's clients send and that has nothing to do here; Commits: it ends the
+// transaction that is open. Columns are those of its answer without rows; nil: it has none.
+type Idle struct {
+	Commits bool
+	Columns []string
+	Pos     int
+}
+
+func (*ShowInfo) stmt()       {}
+func (*SetVariables) stmt()   {}
+func (*SetTransaction) stmt() {}
+func (*Use) stmt()            {}
+func (*Kill) stmt()           {}
+func (*Do) stmt()             {}
+func (*TableAdmin) stmt()     {}
+func (*PrepareText) stmt()    {}
+func (*Idle) stmt()           {}
 
 // Empty is the empty statement.
 type Empty struct{}

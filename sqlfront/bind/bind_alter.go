@@ -156,7 +156,7 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 	for _, a := range args {
 		var v Constant
 		if id, ok := a.Expr.(*ast.Ident); ok {
-			v = Constant{Value: types.NewStr(strings.Join(id.Parts, ".")), Typ: types.T(types.Text), Pos: id.Pos}
+			v = Constant{Value: types.NewStr(quotedParts(id.Parts)), Typ: types.T(types.Text), Pos: id.Pos}
 		} else if m, ok := b.mapConstant(a.Expr); ok {
 			v = m
 		} else {
@@ -252,10 +252,46 @@ func (b *binder) procedureTable(c *ProcedureCall) *Relation {
 			if a.Pending || a.Value.IsNull() || a.Typ.Kind != types.Text {
 				return nil
 			}
-			return b.relation(nil, strings.Split(a.Value.Str(), "."), When{}, a.Pos)
+			return b.relation(nil, splitParts(a.Value.Str()), When{}, a.Pos)
 		}
 	}
 	return nil
+}
+
+// quotedParts spells a name so that whoever reads it finds the parts again: those that are no plain
+// words in quotes.
+func quotedParts(parts []string) string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		plain := p != ""
+		for k, c := range p {
+			plain = plain && (c == '_' || c >= 'a' && c <= 'z' || k > 0 && (c >= '0' && c <= '9' || c == '$' || c == '@'))
+		}
+		if out[i] = p; !plain {
+			out[i] = `"` + strings.ReplaceAll(p, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(out, ".")
+}
+
+// splitParts gives the parts of a name that quotedParts spelled.
+func splitParts(name string) []string {
+	var parts []string
+	part, quoted := "", false
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == '"' && quoted && i+1 < len(name) && name[i+1] == '"':
+			part += `"`
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '.' && !quoted:
+			parts, part = append(parts, part), ""
+		default:
+			part += name[i : i+1]
+		}
+	}
+	return append(parts, part)
 }
 
 // comment resolves the object that COMMENT ON names.

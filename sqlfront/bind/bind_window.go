@@ -13,7 +13,6 @@ type windowDef struct {
 	name  string
 	ast   *ast.WindowDef
 	bound *windowSpec
-	busy  bool
 }
 
 type windowSpec struct {

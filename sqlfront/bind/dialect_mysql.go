@@ -91,8 +91,8 @@ func (b *binder) sessionText(name string) (string, bool) {
 	if b.env.Variable == nil {
 		return "", false
 	}
-	d, t, ok := b.env.Variable("session", name)
-	if !ok || d.IsNull() {
+	d, t, ok, err := b.env.Variable("session", name)
+	if err != nil || !ok || d.IsNull() {
 		return "", false
 	}
 	return types.Format(d, t, b.env.textOptions()), true
@@ -101,7 +101,12 @@ func (b *binder) sessionText(name string) (string, bool) {
 // variable is @x or @@x: a constant of this execution.
 func (b *binder) variable(v *ast.Variable) plan.Expr {
 	if b.env.Variable != nil {
-		if d, t, ok := b.env.Variable(v.Scope, v.Name); ok {
+		d, t, ok, err := b.env.Variable(v.Scope, v.Name)
+		if e, is := sqlerr.As(err); is {
+			b.failWith(e.At(v.Pos))
+			return nil
+		}
+		if ok {
 			b.paramPlan = true
 			if d.IsNull() && t.Kind == types.Invalid {
 				t = types.T(types.Unknown)
@@ -172,7 +177,7 @@ func classOf(t types.Type) class {
 		return isDatetime
 	case types.Time, types.TimeTZ, types.Interval:
 		return isTime
-	case types.JSON, types.JSONB, types.Struct, types.Map, types.Array:
+	case types.JSON, types.JSONB, types.Variant, types.Struct, types.Map, types.Array:
 		return isJSON
 	}
 	if t.IsString() {
@@ -246,6 +251,8 @@ func commonOfTwo(a, c types.Type) types.Type {
 		return types.T(types.Interval)
 	case x == isBytes || y == isBytes:
 		return types.T(types.Bytea)
+	case x == isJSON && y == isJSON && (a.Kind == types.Variant || c.Kind == types.Variant):
+		return types.T(types.Variant)
 	case x == isJSON && y == isJSON:
 		return types.T(types.JSONB)
 	}

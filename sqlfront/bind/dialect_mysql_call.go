@@ -143,7 +143,12 @@ func (f *mysqlForm) need(least, most int) {
 }
 
 func (f *mysqlForm) refused() plan.Expr {
-	hints := map[string]string{"load_file": "queries do not read the server's files", "values": "tables have no unique keys, so there is no ON DUPLICATE KEY UPDATE"}
+	if f.name == "load_file" {
+		e := sqlerr.New(sqlerr.InsufficientPrivilege, "LOAD_FILE() is not allowed: the server reads and writes no files for its clients")
+		f.b.failWith(e.WithNumber(1290).At(f.pos))
+		return nil
+	}
+	hints := map[string]string{"values": "tables have no unique keys, so there is no ON DUPLICATE KEY UPDATE"}
 	why := hints[f.name]
 	if why == "" {
 		why = "it has no use here"
@@ -740,7 +745,7 @@ func (f *mysqlForm) session() plan.Expr {
 		f.wrongCount()
 	}
 	if b.env.Variable != nil {
-		if d, t, ok := b.env.Variable("function", f.name); ok {
+		if d, t, ok, err := b.env.Variable("function", f.name); ok && err == nil {
 			b.paramPlan = true
 			return &plan.Const{Value: d, Typ: t}
 		}

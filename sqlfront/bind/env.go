@@ -23,8 +23,9 @@ type Env struct {
 	Eval *eval.Ctx
 	// Args are the values of $1 … when binding happens at Execute; nil at Prepare.
 	Args []types.Datum
-	// Variable reads a variable of the MySQL dialect (@x, @@x); nil: there are none.
-	Variable func(scope, name string) (types.Datum, types.Type, bool)
+	// Variable reads a variable of the MySQL dialect: scope is "user" for @x, "global", "session" or ""
+	// for @@x, and "function" for DATABASE() and its like. nil: there are none.
+	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool, err error)
 	// Parse reads a view's text. nil: views cannot be read.
 	Parse func(sql string) ([]ast.Parsed, error)
 	// ViewDialect gives the parser and dialect of a view's text by View.Dialect; nil: the session's.

@@ -48,8 +48,7 @@ func inlineCTEs(n plan.Node) plan.Node {
 	}
 	once := map[*plan.CTE]plan.Node{}
 	var expand func(n plan.Node) plan.Node
-	var expandExpr func(e plan.Expr) plan.Expr
-	expandExpr = func(e plan.Expr) plan.Expr {
+	expandExpr := func(e plan.Expr) plan.Expr {
 		return plan.MapExpr(e, func(x plan.Expr) plan.Expr {
 			if s, ok := x.(*plan.Subquery); ok {
 				t := *s

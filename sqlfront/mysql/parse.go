@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/lakehouse"
@@ -99,6 +100,34 @@ func split(sql string, mode Mode) ([]statement, error) {
 	}
 }
 
+// Piece is one statement's text within a text, and where it begins.
+type Piece struct {
+	Text   string
+	Offset int
+}
+
+// Cut splits a text at semicolons. What it makes of a statement that does not parse is its text, too.
+func Cut(sql string, mode Mode) []Piece {
+	var out []Piece
+	from, to := -1, 0
+	for l := (lexer{s: sql, mode: mode}); ; {
+		t := l.next()
+		if end := t.Kind == token.End; end || t.Punct(";") {
+			if from >= 0 {
+				out = room.Append(out, Piece{sql[from:to], from})
+			}
+			if from = -1; end {
+				return out
+			}
+			continue
+		}
+		if from < 0 {
+			from = t.Pos
+		}
+		to = t.End
+	}
+}
+
 // parser parses one statement.
 type parser struct {
 	lakehouse.Parser
@@ -109,10 +138,18 @@ type parser struct {
 	// place that may not be evaluated.
 	list1   *assigning
 	perhaps int
+	// What the outermost query does beside giving rows, and which entry of its first select list is
+	// being read: itemAt is where it begins, column which of the result's it is, -1 if that is not known.
+	nest           int
+	listed         bool
+	itemAt, column int
+	intoVars       []string
+	assigned       []ast.Assigned
+	calcFound      bool
 }
 
 func newParser(s statement, mode Mode) *parser {
-	p := &parser{mode: mode}
+	p := &parser{mode: mode, column: -1}
 	p.Cursor = token.Cursor{Text: s.text, Toks: s.toks, Unexpected: p.unexpected}
 	p.Dialect = p
 	return p

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -54,6 +55,10 @@ func (p *parser) assign(v *ast.Variable) ast.Expr {
 	if p.perhaps > 0 {
 		p.Refuse(v.Pos, "a variable that is assigned in some rows only is not supported")
 	}
+	shown := ast.Assigned{Name: v.Name, Column: -1}
+	if p.column >= 0 && p.Toks[p.itemAt].Pos == v.Pos {
+		shown.Column = p.column
+	}
 	p.At++
 	from, spent := p.At, l.spent
 	x := p.expr()
@@ -61,6 +66,8 @@ func (p *parser) assign(v *ast.Variable) ast.Expr {
 		l.carried = v.Pos
 	}
 	l.now[v.Name], l.cost[v.Name] = x, p.At-from+l.spent-spent
+	// The last assignment counts.
+	p.assigned = append(slices.DeleteFunc(p.assigned, func(a ast.Assigned) bool { return a.Name == v.Name }), shown)
 	return x
 }
 

@@ -309,7 +309,7 @@ func (p *parser) postfix(e ast.Expr) ast.Expr {
 		case t.Is("collate"):
 			p.At++
 			n := p.Peek(0)
-			name := n.Value
+			var name string
 			if n.Kind == token.String {
 				name = p.Str()
 			} else {

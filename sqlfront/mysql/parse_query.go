@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/token"
 )
@@ -13,6 +12,8 @@ import (
 func (p *parser) query() *ast.Query {
 	p.enter()
 	defer p.leave()
+	p.nest++
+	defer func() { p.nest-- }()
 	pos := p.Pos()
 	with := p.with()
 	q := p.setOps(0)
@@ -144,13 +145,24 @@ func (p *parser) tail(q *ast.Query) {
 	}
 }
 
-// into refuses SELECT … INTO.
+// into takes INTO @a, @b of the outermost query.
 func (p *parser) into() {
 	if t := p.Peek(0); t.Is("into") {
 		if p.Peek(1).Is("outfile", "dumpfile") {
-			p.FailAt(t.Pos, sqlerr.InsufficientPrivilege, "SELECT … INTO %s is not allowed: queries do not write the server's files", strings.ToUpper(p.Peek(1).Text))
+			p.noFiles(t.Pos, "INTO "+strings.ToUpper(p.Peek(1).Text))
 		}
-		p.Refuse(t.Pos, "SELECT … INTO variables is not supported")
+		if p.nest != 1 || p.intoVars != nil {
+			p.SyntaxError()
+		}
+		p.At++
+		p.List(func() {
+			v := p.Peek(0)
+			if v.Kind != token.Var || v.Text != "@" {
+				p.SyntaxError()
+			}
+			p.At++
+			p.intoVars = append(p.intoVars, strings.ToLower(v.Value))
+		})
 	}
 }
 
@@ -220,19 +232,37 @@ func (p *parser) orderList() []ast.Order {
 func (p *parser) selectBody() *ast.Select {
 	s := &ast.Select{Pos: p.Pos()}
 	p.Expect("select")
+	first := p.nest == 1 && !p.listed && p.Toks[0].Is("select")
+	p.listed = true
 	for {
 		switch {
 		case p.AcceptAny("distinct", "distinctrow"):
 			s.Distinct = true
 			continue
 		case p.AcceptAny("all", "high_priority", "straight_join", "sql_small_result", "sql_big_result",
-			"sql_buffer_result", "sql_no_cache", "sql_cache", "sql_calc_found_rows"):
+			"sql_buffer_result", "sql_no_cache", "sql_cache"):
+			continue
+		case p.Accept("sql_calc_found_rows"):
+			p.calcFound = p.calcFound || first
 			continue
 		}
 		break
 	}
 	p.beginList()
-	p.List(func() { s.Items = append(s.Items, p.item()) })
+	at, column := p.itemAt, p.column
+	p.column = -1
+	known := first
+	p.List(func() {
+		if p.itemAt = p.At; known {
+			p.column = len(s.Items)
+		}
+		it := p.item()
+		if _, star := it.Expr.(*ast.Star); star {
+			known, p.column = false, -1
+		}
+		s.Items = append(s.Items, it)
+	})
+	p.itemAt, p.column = at, column
 	p.endList()
 	defer func() { p.endSelect(s.From != nil) }()
 	p.into()

@@ -12,10 +12,14 @@ import (
 func (p *parser) statement() ast.Stmt {
 	t := p.Peek(0)
 	if p.queryAhead() && !p.writeBehindWith() {
-		return &ast.QueryStmt{Query: p.query()}
+		q := p.query()
+		return &ast.QueryStmt{Query: q, Into: p.intoVars, Assigned: p.assigned, CalcFound: p.calcFound && q.Limit != nil}
 	}
 	if t.Kind != token.Word {
 		p.SyntaxError()
+	}
+	if s := p.session(); s != nil {
+		return s
 	}
 	switch t.Text {
 	case "with":
@@ -41,8 +45,6 @@ func (p *parser) statement() ast.Stmt {
 		p.At++
 		_ = p.Accept("no_write_to_binlog") || p.Accept("local")
 		return p.Optimize(t.Pos)
-	case "analyze":
-		return p.analyze()
 	case "begin", "start", "commit", "rollback", "savepoint", "release":
 		return p.transaction()
 	case "insert", "replace":
@@ -121,16 +123,6 @@ func (p *parser) explain() ast.Stmt {
 	}
 	e.Stmt = p.statement()
 	return e
-}
-
-// analyze parses ANALYZE TABLE t, …: the statistics are in the tables' own metadata.
-func (p *parser) analyze() ast.Stmt {
-	n := &ast.Noop{Tag: "ANALYZE", Pos: p.Pos()}
-	p.Expect("analyze")
-	_ = p.Accept("no_write_to_binlog") || p.Accept("local")
-	p.Expect("table")
-	p.List(func() { p.Dotted() })
-	return n
 }
 
 // renameTable parses RENAME TABLE a TO b.

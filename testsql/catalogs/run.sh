@@ -48,6 +48,6 @@ as_postgres "$bin/pg_ctl -w -D $dir/pg -o '-p $pg -c listen_addresses=127.0.0.1 
 wait_for "the REST catalog" curl -sf "http://127.0.0.1:$rest/v1/config"
 
 "$cache/python/bin/python" testsql/catalogs/check.py "$dir/lhsql" \
-	"{\"type\": \"rest\", \"uri\": \"http://127.0.0.1:$rest\"}" \
+	"{\"type\": \"rest\", \"uri\": \"http://127.0.0.1:$rest\", \"credential\": \"lhsql:secret\"}" \
 	"{\"type\": \"sql\", \"uri\": \"postgresql://postgres@127.0.0.1:$pg/postgres\", \"warehouse\": \"s3://lake/sql\"}" \
 	"http://127.0.0.1:$s3"

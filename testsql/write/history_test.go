@@ -481,7 +481,8 @@ func (h *state) merge(r *rand.Rand, t *table, name string) error {
 				s = &src[i]
 			}
 		}
-		n, keep := x, true
+		var n row
+		var keep bool
 		if s != nil {
 			met[x.key] = true
 			n, keep, _ = act(matched, x, x, *s)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -36,14 +37,9 @@ type conn struct {
 	greeted bool
 	over    bool // the last word has been said
 
-	vars     *variables
 	stmts    map[uint32]*statement
 	lastStmt uint32
-	sqlStmts map[string]*statement // of SQL PREPARE
-	warnings []warning
-	more     bool  // another result of the same command follows
-	found    int64 // FOUND_ROWS()
-	affected int64 // ROW_COUNT()
+	more     bool // another result of the same command follows
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -60,14 +56,13 @@ func newConn(s *Server, nc net.Conn) *conn {
 
 func (c *conn) setConn(nc net.Conn) {
 	c.nc = nc
-	c.w.line, c.w.nc, c.w.timeout, c.w.sent = &c.Line, nc, c.srv.cfg.WriteTimeout, &c.srv.count.sent
+	c.w.line, c.w.nc, c.w.timeout, c.w.sent = &c.Line, nc, c.srv.cfg.WriteTimeout, &c.srv.count.Sent
 }
 
 // reset forgets what a client has made in its session.
 func (c *conn) reset() {
 	c.closeStatements()
-	c.stmts, c.sqlStmts, c.warnings = map[uint32]*statement{}, map[string]*statement{}, nil
-	c.found, c.affected = 0, 0
+	c.stmts = map[uint32]*statement{}
 }
 
 // setSession makes sess the connection's, which KILL and Shutdown can end.
@@ -96,7 +91,7 @@ func (c *conn) Serve() {
 		}
 	}()
 	if err != nil {
-		c.srv.count.aborted.Add(1)
+		c.srv.count.Aborted.Add(1)
 		if !errors.Is(err, errDone) {
 			c.last(err)
 			door.Linger(c.nc, c.Raw, maxLoginPacket)
@@ -139,7 +134,7 @@ func (c *conn) loop() {
 			c.last(errShutdown)
 			return
 		}
-		c.srv.count.received.Add(int64(len(pkt)) + 4)
+		c.srv.count.Received.Add(int64(len(pkt)) + 4)
 		c.w.seq = c.in.seq
 		if done := c.guarded(pkt); done || c.sess.Terminated() {
 			c.w.flush()
@@ -163,7 +158,7 @@ func (c *conn) guarded(pkt []byte) (done bool) {
 
 // receive waits for a command, as long as the session may be idle.
 func (c *conn) receive() ([]byte, error) {
-	idle := c.vars.idle()
+	idle := c.idle()
 	if e := c.sess.IdleTimeout(); e > 0 && (idle == 0 || e < idle) {
 		idle = e
 	}
@@ -214,12 +209,12 @@ func (c *conn) command(pkt []byte) (done bool) {
 	case comQuit:
 		return true
 	case comQuery:
-		c.srv.count.questions.Add(1)
+		c.srv.count.Questions.Add(1)
 		c.query(string(body))
 	case comPrepare:
 		err = c.prepare(string(body))
 	case comExecute:
-		c.srv.count.questions.Add(1)
+		c.srv.count.Questions.Add(1)
 		err = c.execute(body)
 	case comLongData:
 		c.longData(body) // never answered
@@ -243,7 +238,7 @@ func (c *conn) command(pkt []byte) (done bool) {
 		f := &fields{b: body}
 		if id := f.int32(); f.bad {
 			err = wireError(1835, "HY000", "Malformed communication packet.")
-		} else if err = c.kill(int64(id), false); err == nil {
+		} else if err = c.my().Kill(int64(id), false); err == nil {
 			c.ok(0, 0)
 		}
 	case comFieldList:
@@ -287,8 +282,8 @@ func (c *conn) failed(err error) {
 		return
 	}
 	e := asMySQL(err)
-	c.warnings = []warning{{"Error", e.number, e.text}}
-	c.affected = -1
+	c.my().Warnings = []engine.MySQLWarning{{Level: "Error", Number: e.number, Text: e.text}}
+	c.my().Failed()
 	c.sendError(err)
 }
 
@@ -303,7 +298,7 @@ func (c *conn) status() uint16 {
 			}
 		}
 	}
-	if c.vars == nil || c.vars.autocommit() {
+	if c.sess == nil || c.my().Autocommit() {
 		f |= statusAutocommit
 	}
 	if c.more {
@@ -312,7 +307,12 @@ func (c *conn) status() uint16 {
 	return f
 }
 
-func (c *conn) warningCount() uint16 { return uint16(min(len(c.warnings), 65535)) }
+func (c *conn) warningCount() uint16 {
+	if c.sess == nil {
+		return 0
+	}
+	return uint16(min(len(c.my().Warnings), 65535))
+}
 
 // ok sends an OK packet.
 func (c *conn) ok(affected, insertID uint64) { c.okInfo(affected, insertID, "") }
@@ -425,13 +425,53 @@ func (c *conn) authenticateAgain(l *loginData) error {
 	return c.authenticate(*l)
 }
 
-// kill ends the connection with the id, or only its statement.
-func (c *conn) kill(id int64, statementOnly bool) error {
-	if id <= 0 || id > 1<<31-1 || !c.srv.engine.Kill(int32(id), statementOnly) {
-		return wireError(1094, "HY000", "Unknown thread id: %s", strconv.FormatInt(id, 10))
+// use makes a database the one of unqualified names.
+func (c *conn) use(name string) error {
+	err := c.sess.Use(c.ctx, name)
+	c.sess.EndImplicit(c.ctx)
+	return err
+}
+
+// idle is how long the connection may wait for its client; 0: for ever.
+func (c *conn) idle() time.Duration {
+	name := "wait_timeout"
+	if c.caps&capInteractive != 0 {
+		name = "interactive_timeout"
 	}
-	if int32(id) == c.pid {
-		return wireError(1317, "70100", "Query execution was interrupted")
+	return time.Duration(min(c.my().Int(name), 31_536_000)) * time.Second
+}
+
+// statistics is COM_STATISTICS, as the clients' `status` prints it.
+func (c *conn) statistics() string {
+	s := c.srv
+	up := int64(time.Since(s.count.Started).Seconds())
+	q := s.count.Questions.Load()
+	now, _ := s.door.Sessions()
+	return "Uptime: " + itoa(up) + "  Threads: " + itoa(int64(now)) + "  Questions: " + itoa(q) +
+		"  Slow queries: " + itoa(s.count.Slow.Load()) + "  Opens: 0  Flush tables: 1  Open tables: 0  Queries per second avg: " +
+		strconv.FormatFloat(float64(q)/float64(max(up, 1)), 'f', 3, 64)
+}
+
+// fieldList serves COM_FIELD_LIST: the columns of a table by a pattern.
+func (c *conn) fieldList(body []byte) error {
+	f := &fields{b: body}
+	table, pattern := f.cstring(), string(f.b)
+	if f.bad {
+		return wireError(1835, "HY000", "Malformed communication packet.")
 	}
+	st, keep, err := c.my().FieldList(c.ctx, table, pattern)
+	if err != nil {
+		return err
+	}
+	for _, col := range describeAll(st.Columns(), st.Origins()) {
+		if keep != nil && !keep[col.name] {
+			continue
+		}
+		c.w.begin()
+		c.definition(&col)
+		c.w.byte(0xfb) // no default value
+		c.w.end()
+	}
+	c.endRows(0)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -122,17 +123,11 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.InternalError:              {1815, "HY000"},
 }
 
-// errMaxTime ends a query at max_execution_time.
-var errMaxTime = sqlerr.New(sqlerr.QueryCanceled, "Query execution was interrupted, maximum statement execution time exceeded")
-
 // asMySQL says err as a MySQL client expects it.
 func asMySQL(err error) *mysqlError {
 	var m *mysqlError
 	if errors.As(err, &m) {
 		return m
-	}
-	if errors.Is(err, errMaxTime) {
-		return wireError(3024, "HY000", "%s", errMaxTime.Message)
 	}
 	e, ok := sqlerr.As(err)
 	if !ok {
@@ -149,6 +144,13 @@ func asMySQL(err error) *mysqlError {
 	// The protocol has no place for a hint but the message.
 	if e.Hint != "" {
 		text += ". " + e.Hint
+	}
+	if e.Number != 0 {
+		state := string(e.Code)
+		if e.Code == sqlerr.QueryCanceled || e.Code == sqlerr.InsufficientPrivilege {
+			state = "HY000" // the engine's codes tell more than MySQL's
+		}
+		return &mysqlError{e.Number, state, text}
 	}
 	if n, ok := numbers[e.Code]; ok {
 		return &mysqlError{n.number, n.state, text}
@@ -184,14 +186,8 @@ func inMySQL(code sqlerr.Code, text string) string {
 	return text
 }
 
-// warning is a row of SHOW WARNINGS.
-type warning struct {
-	level  string // Note, Warning, Error
-	number uint16
-	text   string
-}
-
-func noteOf(n *sqlerr.Error) warning {
+// noteOf is a notice of the engine's as SHOW WARNINGS shows it.
+func noteOf(n *sqlerr.Error) engine.MySQLWarning {
 	level := "Note"
 	if strings.HasPrefix(string(n.Code), "01") || n.Code == sqlerr.NoActiveTransaction || n.Code == sqlerr.ActiveTransaction {
 		level = "Warning"
@@ -200,7 +196,10 @@ func noteOf(n *sqlerr.Error) warning {
 	if m, ok := numbers[n.Code]; ok {
 		number = m.number
 	}
-	return warning{level, number, n.Message}
+	if n.Number != 0 {
+		number = n.Number
+	}
+	return engine.MySQLWarning{Level: level, Number: number, Text: n.Message}
 }
 
 // sendError sends an ERR packet.

@@ -61,24 +61,6 @@ func FuzzCommands(f *testing.F) {
 	})
 }
 
-// Cutting a text into statements and reading those of the session ends, and a text's pieces are
-// parts of it.
-func FuzzCut(f *testing.F) {
-	for _, s := range []string{"select 'a;b'; -- c\n show tables", "/*! set @a = `x``y` */; #z", "'\\'", `"`, "@@session.x := 1", "/*", "@`", "set a = (1,2), @b = 'x'"} {
-		f.Add(s, false, false)
-	}
-	f.Fuzz(func(t *testing.T, text string, ansi, plain bool) {
-		at := 0
-		for _, p := range cut(text, ansi, plain) {
-			if p.offset < at || p.offset+len(p.text) > len(text) || text[p.offset:p.offset+len(p.text)] != p.text {
-				t.Fatalf("%q: piece %q at %d", text, p.text, p.offset)
-			}
-			at = p.offset + len(p.text)
-			assignedIn(&p)
-		}
-	})
-}
-
 // A binary parameter that reads is given as some type, and as text.
 func FuzzParam(f *testing.F) {
 	f.Add(byte(typeDatetime), false, []byte{11, 0xe8, 7, 2, 29, 12, 34, 56, 1, 2, 3, 0})

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -340,10 +341,11 @@ func (c *conn) host() string {
 // open makes the session of an authenticated user, in a database where one is named.
 func (c *conn) open(user, database string) error {
 	c.user = user
-	c.vars = newVariables(c)
+	now, most := c.srv.door.Sessions()
+	c.srv.count.Now.Store(int64(now))
+	c.srv.count.Most.Store(int64(most))
 	sess, err := c.srv.engine.NewSession(c.ctx, engine.SessionOptions{
-		User: user, RemoteAddr: c.nc.RemoteAddr().String(), Dialect: "mysql", PID: c.pid, Variable: c.variable, List: c.list,
-		Settings: c.vars.settings(),
+		User: user, RemoteAddr: c.nc.RemoteAddr().String(), Dialect: "mysql", PID: c.pid, MySQL: c.client(),
 	})
 	if err != nil {
 		return err
@@ -353,13 +355,30 @@ func (c *conn) open(user, database string) error {
 		c.sess.Close()
 	}
 	c.setSession(sess)
-	c.readMode()
 	if database != "" {
 		if err := c.use(database); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// client is what the session is to know of this connection.
+func (c *conn) client() engine.MySQLClient {
+	cfg := &c.srv.cfg
+	m := engine.MySQLClient{Host: c.host(), Program: c.program, Counters: &c.srv.count, Variables: map[string]string{
+		"max_connections": strconv.Itoa(cfg.MaxConnections), "max_allowed_packet": strconv.Itoa(cfg.MaxPacket),
+		"net_write_timeout": strconv.Itoa(int(cfg.WriteTimeout.Seconds())), "connect_timeout": strconv.Itoa(int(cfg.AuthTimeout.Seconds()))}}
+	if _, port, err := net.SplitHostPort(c.nc.LocalAddr().String()); err == nil {
+		m.Variables["port"] = port
+	}
+	if c.tls != nil {
+		m.Variables["have_ssl"], m.Variables["have_openssl"] = "YES", "YES"
+	}
+	if c.secure {
+		m.TLSVersion, m.Cipher = c.tlsNames()
+	}
+	return m
 }
 
 // tlsNames are the version and cipher as SHOW STATUS names them.

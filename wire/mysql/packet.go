@@ -18,9 +18,8 @@ const maxPayload = 1<<24 - 1
 
 // The ways in which a client's packets are wrong.
 var (
-	errTooLarge  = errors.New("packet too large")
-	errSequence  = errors.New("packets out of order")
-	errMalformed = errors.New("malformed packet")
+	errTooLarge = errors.New("packet too large")
+	errSequence = errors.New("packets out of order")
 )
 
 // heldPacket is the size from which a packet's bytes count as the session's memory.

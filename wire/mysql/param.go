@@ -251,7 +251,7 @@ func (v *paramValue) as(t types.Type, o *types.TextOptions) (d types.Datum, ok b
 		}
 		return parse(v.s)
 	case 'b':
-		if isText || t.Kind == types.Bytea || t.Kind == types.JSON || t.Kind == types.JSONB {
+		if isText || t.Kind == types.Bytea || t.Kind == types.JSON || t.Kind == types.JSONB || t.Kind == types.Variant {
 			if t.Kind == types.Bytea {
 				return types.NewStr(v.s), true
 			}
@@ -288,7 +288,7 @@ func (c *conn) arguments(s *statement, values []paramValue) ([]types.Datum, erro
 	if err != nil {
 		return nil, err
 	}
-	s.stmt = c.newStmt(bound, st.parsed)
+	s.stmt = &stmt{bound, st.parsed}
 	for i, t := range bound.Params() {
 		var ok bool
 		if args[i], ok = values[i].as(t, o); !ok {

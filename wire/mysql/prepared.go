@@ -2,11 +2,8 @@ package mysql
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"github.com/lhsql/lhsql/engine"
-	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -14,25 +11,19 @@ import (
 // maxStatements bounds a connection's prepared statements.
 const maxStatements = 16_382
 
-// statement is a prepared statement: of the engine (stmt), or one that the wire understands
-// (text, parsed anew at each execution).
+// statement is a prepared statement.
 type statement struct {
 	id       uint32
-	text     string
-	piece    *piece // nil: the engine's
 	stmt     *stmt
 	types    []paramType    // as the last execution gave them
 	held     int64          // memory of the statement itself
 	long     map[int][]byte // COM_STMT_SEND_LONG_DATA by parameter
 	failed   error          // long data that found no room: an error of the execution
 	longHeld int64
-	stop     context.CancelFunc
 	rows     *engine.Result // of an open cursor
 	format   *rowFormat
 	batch    *vec.Batch
 	row      int
-	limit    int64
-	sent     int64
 }
 
 // prepare serves COM_STMT_PREPARE.
@@ -42,29 +33,26 @@ func (c *conn) prepare(text string) error {
 		return err
 	}
 	defer c.sess.Drop(cost)
-	list := c.cut(text)
+	list := c.sess.MySQLCut(text)
 	if len(list) == 0 {
 		return wireError(1065, "42000", "Query was empty")
 	}
 	if len(list) > 1 {
-		return nearError(text, list[1].offset)
+		return nearError(text, list[1].Offset)
 	}
 	if len(c.stmts) >= maxStatements {
 		return wireError(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxStatements)
 	}
-	s, err := c.newStatement(&list[0])
+	s, err := c.newStatement(list[0].Text)
 	if err != nil {
 		return err
 	}
 	c.lastStmt++
 	s.id = c.lastStmt
 	c.stmts[s.id] = s
-	var params []types.Type
-	var cols []column
-	if s.stmt != nil {
-		params = s.stmt.Params()
-		cols = describeAll(s.stmt.Columns(), s.stmt.Origins())
-	}
+	c.my().Statements = len(c.stmts)
+	params := s.stmt.Params()
+	cols := describeAll(s.stmt.Columns(), s.stmt.Origins())
 	c.w.begin()
 	c.w.byte(0)
 	c.w.int32(s.id)
@@ -86,78 +74,23 @@ func (c *conn) prepare(text string) error {
 	return nil
 }
 
-func (c *conn) newStatement(p *piece) (_ *statement, err error) {
-	c.warnings = nil
-	if err := c.unsafe(p); err != nil {
-		return nil, err
-	}
-	l, err := c.local(p)
-	if err != nil {
-		return nil, err
-	}
-	s := &statement{text: p.text}
-	held := engine.StatementCost(p.text)
-	if err := c.sess.Hold(held); err != nil {
+func (c *conn) newStatement(text string) (_ *statement, err error) {
+	s := &statement{held: engine.StatementCost(text)}
+	if err := c.sess.Hold(s.held); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			c.sess.Drop(held)
+			c.sess.Drop(s.held)
 		}
 	}()
-	s.held = held
-	if l != nil || p.word(0) == "execute" {
-		if s.piece = p; l != nil && l.sql != "" {
-			if s.stmt, err = c.bindText(l.sql); err != nil {
-				return nil, err
-			}
-		}
-		return s, nil
+	s.stmt, err = c.bind(text, func(ctx context.Context, p engine.Parsed, _ []types.Type) (*engine.Stmt, error) {
+		return c.sess.PrepareUntyped(ctx, p)
+	})
+	if err == nil && len(s.stmt.Params()) > 65535 {
+		err = wireError(1390, "HY000", "Prepared statement contains too many placeholders")
 	}
-	s.stmt, err = c.bindText(p.text)
 	return s, err
-}
-
-// bindText is prepareText without what is due before an execution.
-func (c *conn) bindText(sql string) (*stmt, error) {
-	list, err := c.sess.Parse(sql)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) != 1 {
-		return nil, nearError(sql, 0)
-	}
-	st, err := c.sess.Prepare(c.ctx, list[0], nil)
-	given := make([]types.Type, list[0].NumParams)
-	for i := range given {
-		given[i] = types.T(types.Unknown)
-	}
-	for range given {
-		// A parameter that nothing gives a type (? IS NULL) is a string until its value comes.
-		i := untyped(err)
-		if i < 1 || i > len(given) {
-			break
-		}
-		given[i-1] = types.T(types.Text)
-		st, err = c.sess.Prepare(c.ctx, list[0], given)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(st.Params()) > 65535 {
-		return nil, wireError(1390, "HY000", "Prepared statement contains too many placeholders")
-	}
-	return c.newStmt(st, list[0]), nil
-}
-
-// untyped is the number of the parameter whose type err says it could not find; 0: err is another.
-func untyped(err error) (n int) {
-	if e, ok := sqlerr.As(err); ok && e.Code == sqlerr.IndeterminateDatatype {
-		if i := strings.LastIndexByte(e.Message, '$'); i >= 0 {
-			n, _ = strconv.Atoi(e.Message[i+1:])
-		}
-	}
-	return n
 }
 
 func (c *conn) find(f *fields, what string) (*statement, error) {
@@ -178,19 +111,13 @@ func (c *conn) execute(body []byte) error {
 	c.closeCursor(s)
 	cursor := f.byte()&1 != 0
 	f.int32() // the iteration count, always 1
-	var args []types.Datum
-	if s.stmt != nil {
-		if args, err = c.readParams(s, f); err != nil {
-			return err
-		}
+	args, err := c.readParams(s, f)
+	if err != nil {
+		return err
 	}
 	s.dropLong(c)
-	if s.piece != nil {
-		return c.piece(s.piece, true)
-	}
-	c.warnings = nil
-	if err := c.beforeStatement(s.stmt.parsed); err != nil {
-		return err
+	if !engine.KeepsWarnings(s.stmt.parsed) {
+		c.my().Warnings = nil
 	}
 	how := &result{binary: true}
 	if cursor && engine.KindOf(s.stmt.parsed) == engine.QueryKind {
@@ -199,36 +126,9 @@ func (c *conn) execute(body []byte) error {
 	return c.send(s.stmt, args, how)
 }
 
-// piece runs one statement with text or binary rows.
-func (c *conn) piece(p *piece, binary bool) error {
-	if err := c.checkLost(p); err != nil {
-		return err
-	}
-	if p.word(0) == "execute" {
-		return c.sqlExecute(p, binary)
-	}
-	if err := c.unsafe(p); err != nil {
-		return err
-	}
-	l, err := c.local(p)
-	if err != nil {
-		return err
-	}
-	if l != nil {
-		l.text = p.text
-		return c.runLocal(l, binary)
-	}
-	if w := p.word(0); (w == "begin" || w == "start") && c.sess.Status() == 'I' && len(c.vars.next) > 0 {
-		if text := c.begin(); !p.words(2, "read") {
-			return c.runText(text, nil)
-		}
-	}
-	return c.runText(p.text, nil)
-}
-
 // openCursor keeps a result for COM_STMT_FETCH and sends its description alone.
-func (c *conn) openCursor(s *statement, res *engine.Result, desc []column, f *rowFormat, limit int64) error {
-	s.rows, s.format, s.limit, s.sent, s.batch, s.row = res, f, limit, 0, nil, 0
+func (c *conn) openCursor(s *statement, res *engine.Result, desc []column, f *rowFormat) error {
+	s.rows, s.format, s.batch, s.row = res, f, nil, 0
 	res.Suspend()
 	c.w.begin()
 	c.w.lenInt(uint64(len(desc)))
@@ -239,7 +139,6 @@ func (c *conn) openCursor(s *statement, res *engine.Result, desc []column, f *ro
 		c.w.end()
 	}
 	c.endRows(statusCursor)
-	c.affected = -1
 	return nil
 }
 
@@ -253,9 +152,6 @@ func (c *conn) fetch(body []byte) error {
 	n := int64(f.int32())
 	if s.rows == nil {
 		return wireError(1421, "HY000", "The statement (%d) has no open cursor.", s.id)
-	}
-	if s.limit >= 0 {
-		n = min(n, s.limit-s.sent)
 	}
 	defer c.w.sends(s.rows)()
 	last := false
@@ -282,7 +178,6 @@ func (c *conn) fetch(body []byte) error {
 			continue // Next says why
 		}
 		sent += int64(k)
-		s.sent += int64(k)
 		if s.row += k; s.row >= s.batch.Len() {
 			s.batch = nil
 		}
@@ -290,9 +185,7 @@ func (c *conn) fetch(body []byte) error {
 			return c.w.err
 		}
 	}
-	last = last || s.limit >= 0 && s.sent >= s.limit
 	if last {
-		c.found = s.sent
 		c.closeCursor(s)
 		c.endRows(statusCursor | statusLastRow)
 		return nil
@@ -307,17 +200,13 @@ func (c *conn) closeCursor(s *statement) {
 		s.rows.Close()
 		s.rows, s.batch = nil, nil
 	}
-	if s.stop != nil {
-		s.stop()
-		s.stop = nil
-	}
 }
 
 // longData serves COM_STMT_SEND_LONG_DATA, which has no answer: an error waits for the execution.
 func (c *conn) longData(body []byte) {
 	f := &fields{b: body}
 	s, err := c.find(f, "")
-	if err != nil || s.stmt == nil {
+	if err != nil {
 		return
 	}
 	i := int(f.int16())
@@ -358,6 +247,7 @@ func (c *conn) closeStatement(f *fields) {
 	if s, err := c.find(f, ""); err == nil {
 		c.drop(s)
 		delete(c.stmts, s.id)
+		c.my().Statements = len(c.stmts)
 	}
 }
 

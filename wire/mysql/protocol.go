@@ -1,5 +1,7 @@
 package mysql
 
+import "github.com/lhsql/lhsql/engine"
+
 // Capability flags (MySQL 8.0 reference, "Capabilities Flags").
 const (
 	capLongPassword   = 1 << 0
@@ -105,4 +107,4 @@ const (
 
 // The server's version: clients choose their catalog queries and their plugins by it. It is what
 // the handshake, VERSION() and @@version all say.
-const serverVersion = "8.0.36-lhsql"
+const serverVersion = engine.MySQLVersion

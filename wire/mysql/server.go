@@ -1,11 +1,9 @@
 // Package mysql answers: how does a MySQL client say it, and how do we say it back?
 //
 // It speaks the client/server protocol of MySQL 8.0 (protocol 10): handshake, TLS,
-// authentication, COM_QUERY, prepared statements with their binary rows and cursors, KILL, and
-// what the protocol's clients take for granted beside table data: SHOW, SET, USE, variables.
-// In: bytes of one connection. Out: calls of engine.Session; SHOW and DESCRIBE become queries
-// over information_schema, so that every question about data or catalogs has the engine's one
-// answer. It refuses to know SQL's meaning, tables and lake.
+// authentication, COM_QUERY, prepared statements with their binary rows and cursors.
+// In: bytes of one connection. Out: calls of engine.Session, whose MySQL dialect has SHOW, SET, USE,
+// KILL and variables, too. It refuses to know SQL, tables and lake.
 //
 // The protocol is written here and not taken from a library: vitess' connection parses prepared
 // statements with a grammar of its own, holds rows as boxed values, takes packets of any size
@@ -17,7 +15,6 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
@@ -69,18 +66,10 @@ type Server struct {
 	engine *engine.Engine
 	cfg    Config
 	door   *door.Door
-	start  time.Time
 
-	count   counters
-	globals globals
-	keys    keyPair
-	known   passwordCache
-}
-
-// counters are what SHOW STATUS and COM_STATISTICS tell.
-type counters struct {
-	connections, questions, slow, aborted atomic.Int64
-	sent, received                        atomic.Int64
+	count engine.MySQLCounters
+	keys  keyPair
+	known passwordCache
 }
 
 var (
@@ -91,16 +80,18 @@ var (
 // NewServer makes a Server over e.
 func NewServer(e *engine.Engine, cfg Config) *Server {
 	cfg.defaults()
-	return &Server{engine: e, cfg: cfg, start: time.Now(), door: door.New(door.Config{
+	s := &Server{engine: e, cfg: cfg, door: door.New(door.Config{
 		MaxSessions: cfg.MaxConnections, MaxLogins: cfg.MaxUnauthenticated, LoginTimeout: cfg.AuthTimeout,
 		TooMany: errTooMany, Closing: errShutdown, Log: cfg.Log})}
+	s.count.Started = time.Now()
+	return s
 }
 
 // Serve accepts until the listener closes, at the latest when Shutdown has ended; then it
 // returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	return s.door.Serve(l, func(nc net.Conn) door.Client {
-		s.count.connections.Add(1)
+		s.count.Connections.Add(1)
 		return newConn(s, nc)
 	})
 }

@@ -39,6 +39,7 @@ func TestSession(t *testing.T) {
 	c.want("set @@session.nope = 1", "1193 HY000")
 	c.want("set global version = 'x'", "1238 HY000")
 	c.want("set sql_select_limit = 1; select a from ns.t order by a; select a from ns.t order by a limit 5", "OK 0 / 1 / 1;2")
+	c.want("set sql_select_limit = 1; show databases like '%ns'", "OK 0 / ns")
 	c.want("set sql_select_limit = default, @b = 2 + 3; select @b, @@sql_select_limit", "OK 0 / 5|18446744073709551615")
 	c.want("select a from ns.t; select found_rows()", "1;2 / 2")
 	c.want("select sql_calc_found_rows a from ns.t order by a limit 1; select found_rows()", "1 / 2")
@@ -190,7 +191,7 @@ func TestAuthentication(t *testing.T) {
 		t.Error(got)
 	}
 	// One who is not there is asked like one who is.
-	c, got = login("nobody", pluginSHA2, with(fast, "secret"))
+	_, got = login("nobody", pluginSHA2, with(fast, "secret"))
 	if len(got) != 2 || got[1] != 4 {
 		t.Errorf("%q", got)
 	}
