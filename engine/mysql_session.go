@@ -428,7 +428,7 @@ func (m *MySQL) dispatch(ctx context.Context, st *Stmt, args []types.Datum, r *R
 		return true, nil
 	case *ast.TableAdmin:
 		r.verb = strings.ToUpper(n.Op)
-		rows, err := m.tableAdmin(ctx, n)
+		rows, err := m.tableAdmin(ctx, n, r)
 		r.src = rowsSource(st.columns, rows)
 		return true, err
 	case *ast.Idle:
@@ -480,8 +480,8 @@ func (m *MySQL) Kill(id int64, statementOnly bool) error {
 }
 
 // tableAdmin answers ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE: Iceberg keeps its
-// statistics with its files, and maintenance has procedures of its own.
-func (m *MySQL) tableAdmin(ctx context.Context, n *ast.TableAdmin) ([][]types.Datum, error) {
+// statistics with its files, and OPTIMIZE compacts.
+func (m *MySQL) tableAdmin(ctx context.Context, n *ast.TableAdmin, r *Result) ([][]types.Datum, error) {
 	var rows [][]types.Datum
 	for _, t := range n.Tables {
 		db, table := strings.Join(t.Parts[:len(t.Parts)-1], "."), t.Parts[len(t.Parts)-1]
@@ -501,7 +501,18 @@ func (m *MySQL) tableAdmin(ctx context.Context, n *ast.TableAdmin) ([][]types.Da
 		case n.Op == "analyze" || n.Op == "check":
 			rows = append(rows, texts([]string{full, n.Op, "status", "OK"})...)
 		case n.Op == "optimize":
-			rows = append(rows, texts([]string{full, n.Op, "note", "Iceberg tables are compacted by CALL system.rewrite_data_files(...)"}, []string{full, n.Op, "status", "OK"})...)
+			said, err := m.s.optimize(ctx, t.Parts, r)
+			e, ok := sqlerr.As(err)
+			switch {
+			case err != nil && (!ok || ctx.Err() != nil):
+				return nil, err
+			case err != nil:
+				rows = append(rows, texts([]string{full, n.Op, "Error", e.Message}, []string{full, n.Op, "status", "Operation failed"})...)
+				continue
+			case said != "":
+				rows = append(rows, texts([]string{full, n.Op, "note", said})...)
+			}
+			rows = append(rows, texts([]string{full, n.Op, "status", "OK"})...)
 		default:
 			rows = append(rows, texts([]string{full, n.Op, "note", "The storage engine for the table doesn't support repair"})...)
 		}

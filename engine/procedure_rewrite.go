@@ -70,6 +70,28 @@ func (s *Session) rewriteDataFiles(ctx context.Context, a *procedureArgs) ([][]t
 		types.NewInt(int64(done.Failed)), types.NewInt(int64(done.RemovedDeletes))}}, nil
 }
 
+// optimize compacts a table as OPTIMIZE t does, and says what it did; "": there was nothing to do.
+func (s *Session) optimize(ctx context.Context, table []string, r *Result) (string, error) {
+	if err := s.mayWrite("OPTIMIZE TABLE"); err != nil {
+		return "", err
+	}
+	if s.tx.block {
+		return "", inBlock("OPTIMIZE TABLE")
+	}
+	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: table, Write: true})
+	if err != nil {
+		return "", err
+	}
+	if rel.Table == nil {
+		return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name)
+	}
+	rows, err := s.rewriteDataFiles(ctx, &procedureArgs{name: "optimize", rel: rel, call: &bind.ProcedureCall{}, result: r})
+	if err != nil || rows[0][0].Int()+rows[0][4].Int() == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("%d data files were rewritten as %d, %d delete files removed", rows[0][0].Int(), rows[0][1].Int(), rows[0][4].Int()), nil
+}
+
 // rewriteDeletes makes few position delete files of many, or deletion vectors.
 func (s *Session) rewriteDeletes(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
 	spec, err := s.rewriteSpec(ctx, a)
@@ -161,6 +183,11 @@ func (s *Session) whereText(ctx context.Context, a *procedureArgs, rel *bind.Rel
 	}
 	const before = "optimize t where "
 	call, err := func() (*bind.ProcedureCall, error) {
+		cost := parseCost(text)
+		if err := s.Hold(cost); err != nil {
+			return nil, err
+		}
+		defer s.Drop(cost)
 		list, err := s.dialect.parse(before + text)
 		if err != nil {
 			return nil, err

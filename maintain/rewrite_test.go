@@ -671,3 +671,48 @@ func TestRewriteProgress(t *testing.T) {
 		}
 	}
 }
+
+// Arguments, options and conditions may be parameters of a prepared statement.
+func TestRewriteParameters(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, grp text) PARTITIONED BY (grp)")
+	for i := range 2 {
+		h.must(fmt.Sprintf("INSERT INTO s.t VALUES (%d, 'a'), (%d, 'b')", i, i))
+	}
+	for _, c := range []struct {
+		sql  string
+		args []types.Datum
+		want string
+	}{
+		{"CALL system.rewrite_data_files($1, where => $2, options => map('min-input-files', $3))", []types.Datum{types.NewStr("s.t"), types.NewStr("grp = 'a'"), types.NewStr("2")}, "2|1"},
+		{"OPTIMIZE s.t WHERE grp = $1", []types.Datum{types.NewStr("a")}, "0|0"},
+		{"ALTER TABLE s.t EXECUTE optimize(file_size_threshold => $1) WHERE grp = $2", []types.Datum{types.NewStr("10MB"), types.NewStr("b")}, "2|1"},
+		{"CALL system.rollback_to_snapshot($1, $2)", []types.Datum{types.NewStr("s.t"), types.NewStr(h.must("SELECT snapshot_id FROM s.t.snapshots ORDER BY committed_at LIMIT 1")[0])}, ""},
+	} {
+		list, err := h.s.Parse(c.sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := h.s.Prepare(h.ctx, list[0], nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		r, err := st.Execute(h.ctx, c.args)
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		err = r.Each(h.ctx, func(row []types.Datum) error {
+			if got := fmt.Sprintf("%d|%d", row[0].Int(), row[1].Int()); c.want != "" && got != c.want {
+				t.Errorf("%s: %s, want %s", c.sql, got, c.want)
+			}
+			return nil
+		})
+		if e := h.s.EndImplicit(h.ctx); err == nil {
+			err = e
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+	}
+	h.want("SELECT * FROM s.t", "0|a", "0|b")
+}

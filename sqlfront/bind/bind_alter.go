@@ -156,11 +156,14 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 	for _, a := range args {
 		var v Constant
 		if id, ok := a.Expr.(*ast.Ident); ok {
-			v = Constant{Value: types.NewStr(strings.Join(id.Parts, ".")), Typ: types.T(types.Text), Pos: id.Pos}
+			v = Constant{Value: types.NewStr(quotedParts(id.Parts)), Typ: types.T(types.Text), Pos: id.Pos}
 		} else if m, ok := b.mapConstant(a.Expr); ok {
 			v = m
 		} else {
 			v = b.constant(nil, a.Expr, types.Type{}, inConstant)
+		}
+		if v.Pending {
+			b.paramPlan = true // bound again once the values are known
 		}
 		c.Args = append(c.Args, ProcedureArg{Name: a.Name, Constant: v})
 	}
@@ -180,8 +183,13 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 	lv.items = []*item{it}
 	lv.kind = inWhere
 	c.Where = plan.MapExpr(b.condition(lv, where, "WHERE"), func(e plan.Expr) plan.Expr {
-		if p, ok := e.(*plan.Param); ok && p.Index <= len(b.env.Args) {
-			return &plan.Const{Value: b.env.Args[p.Index-1], Typ: p.Typ}
+		p, ok := e.(*plan.Param)
+		switch {
+		case !ok:
+		case p.Index <= len(b.env.Args):
+			return &plan.Const{Value: b.env.Args[p.Index-1], Typ: b.params[p.Index-1]}
+		default:
+			b.paramPlan = true
 		}
 		return e
 	})
@@ -244,10 +252,46 @@ func (b *binder) procedureTable(c *ProcedureCall) *Relation {
 			if a.Pending || a.Value.IsNull() || a.Typ.Kind != types.Text {
 				return nil
 			}
-			return b.relation(nil, strings.Split(a.Value.Str(), "."), When{}, a.Pos)
+			return b.relation(nil, splitParts(a.Value.Str()), When{}, a.Pos)
 		}
 	}
 	return nil
+}
+
+// quotedParts spells a name so that whoever reads it finds the parts again: those that are no plain
+// words in quotes.
+func quotedParts(parts []string) string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		plain := p != ""
+		for k, c := range p {
+			plain = plain && (c == '_' || c >= 'a' && c <= 'z' || k > 0 && (c >= '0' && c <= '9' || c == '$' || c == '@'))
+		}
+		if out[i] = p; !plain {
+			out[i] = `"` + strings.ReplaceAll(p, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(out, ".")
+}
+
+// splitParts gives the parts of a name that quotedParts spelled.
+func splitParts(name string) []string {
+	var parts []string
+	part, quoted := "", false
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == '"' && quoted && i+1 < len(name) && name[i+1] == '"':
+			part += `"`
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '.' && !quoted:
+			parts, part = append(parts, part), ""
+		default:
+			part += name[i : i+1]
+		}
+	}
+	return append(parts, part)
 }
 
 // comment resolves the object that COMMENT ON names.

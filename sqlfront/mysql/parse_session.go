@@ -136,6 +136,7 @@ func (p *parser) dotted() ast.Name {
 // tableAdmin parses ANALYZE TABLE t, … and its kin; nil: OPTIMIZE of another kind.
 func (p *parser) tableAdmin() ast.Stmt {
 	a := &ast.TableAdmin{Op: p.Peek(0).Text, Pos: p.Pos()}
+	from := p.At
 	k := 1
 	for p.Peek(k).Is("no_write_to_binlog", "local") {
 		k++
@@ -145,6 +146,10 @@ func (p *parser) tableAdmin() ast.Stmt {
 	}
 	p.At += k + 1
 	p.List(func() { a.Tables = append(a.Tables, p.dotted()) })
+	if a.Op == "optimize" && p.Peek(0).Is("rewrite", "where", "zorder") {
+		p.At = from
+		return nil // the lakehouse's own statement
+	}
 	p.rest() // FAST, QUICK, EXTENDED, UPDATE HISTOGRAM …
 	return a
 }
