@@ -445,7 +445,7 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 	return sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, n.Kind).At(name.Pos)
 }
 
-// elsewhere refuses to purge what another catalog of this server has too; one that cannot be asked may.
+// elsewhere refuses to remove what another catalog of this server has too; one that cannot be asked may.
 func (s *Session) elsewhere(ctx context.Context, t *lake.Table) error {
 	for _, name := range s.engine.order {
 		if name == t.Name.Catalog || t.Name.Catalog == temporaryCatalog {

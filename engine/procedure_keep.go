@@ -151,6 +151,9 @@ func (s *Session) removeOrphanFiles(ctx context.Context, a *procedureArgs) ([][]
 	}
 	var paths []string
 	err = s.maintains(ctx, a, func(g maintain.Target) (string, error) {
+		if err := s.elsewhere(ctx, g.Table); err != nil {
+			return "", err
+		}
 		list, removed, err := maintain.RemoveOrphanFiles(ctx, g, o)
 		paths = list
 		return a.removed(&removed), err

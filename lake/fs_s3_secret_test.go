@@ -29,7 +29,7 @@ func TestS3ErrorsHoldNoSecrets(t *testing.T) {
 		_, read := s.ReadAll(ctx, "s3://b/x/y")
 		_, open := s.Open(ctx, "s3://b/x/y", -1)
 		for op, err := range map[string]error{"read": read, "open": open, "create": s.Create(ctx, "s3://b/x/z", []byte("1")), "remove": s.Remove(ctx, "s3://b/x/y"),
-			"list": s.List(ctx, "s3://b/x", func(string, int64) error { return nil })} {
+			"list": s.List(ctx, "s3://b/x", func(Object) error { return nil })} {
 			if err == nil {
 				t.Errorf("a store that %s is read: %s", what, op)
 				continue

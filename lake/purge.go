@@ -223,7 +223,7 @@ func purgeable(ctx context.Context, c Catalog, t *Table, gone map[Name]bool) err
 	return err
 }
 
-// Elsewhere refuses to purge a table's files where another catalog than the table's own has the table
+// Elsewhere refuses to remove a table's files, or what is in its folders, where another catalog than the table's own has the table
 // too, or a table whose folder is within its or around it.
 func Elsewhere(ctx context.Context, c Catalog, t *Table) error {
 	others, err := holders(ctx, c, t, nil)
@@ -237,7 +237,7 @@ func Elsewhere(ctx context.Context, c Catalog, t *Table) error {
 	for _, own := range t.roots() {
 		for _, folder := range others {
 			if within(folder, own) {
-				return sqlerr.New(sqlerr.DependentObjectsExist, "the files of table %s cannot be purged: a table of catalog %s lies in the folder %s", t.Name.Table, c.Name(), folder).
+				return sqlerr.New(sqlerr.DependentObjectsExist, "the files of table %s cannot be removed: a table of catalog %s lies in the folder %s", t.Name.Table, c.Name(), folder).
 					WithHint("DROP TABLE without PURGE takes the name away and leaves the files.")
 			}
 		}
