@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -87,16 +86,6 @@ func procedureOf(c *bind.ProcedureCall) procedure {
 	return procedures[strings.ToLower(c.Name[len(c.Name)-1])]
 }
 
-// procedureArgs are a call's arguments by name.
-type procedureArgs struct {
-	name string
-	vals map[string]bind.Constant
-	rel  *bind.Relation // the table of ALTER TABLE … EXECUTE
-	call *bind.ProcedureCall
-	// result takes warnings.
-	result *Result
-}
-
 func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Relation, r *Result) error {
 	name := strings.ToLower(c.Name[len(c.Name)-1])
 	p, ok := procedures[name]
@@ -125,85 +114,6 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 	}
 	r.columns, r.src = p.columns, rowsSource(p.columns, rows)
 	return nil
-}
-
-// arguments gives a call's arguments their names.
-func (p *procedure) arguments(name string, c *bind.ProcedureCall, rel *bind.Relation) (*procedureArgs, error) {
-	params := p.params
-	if rel != nil && params[0] == "table" {
-		params = params[1:]
-	}
-	if c.Where != nil && !p.where {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "procedure %q takes no WHERE", name)
-	}
-	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel, call: c}
-	for i, v := range c.Args {
-		k := strings.ToLower(v.Name)
-		if k == "" {
-			if i >= len(params) {
-				return nil, sqlerr.New(sqlerr.UndefinedFunction, "procedure %q takes at most %d arguments", name, len(params))
-			}
-			k = params[i]
-		}
-		if !slices.Contains(params, k) {
-			return nil, sqlerr.New(sqlerr.UndefinedFunction, "procedure %q has no argument %q", name, k).WithHint("Its arguments are: %s.", strings.Join(params, ", "))
-		}
-		if _, twice := a.vals[k]; twice {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "argument %q of procedure %q is given twice", k, name)
-		}
-		a.vals[k] = v.Constant
-	}
-	return a, nil
-}
-
-// text and number read a required argument.
-func (a *procedureArgs) text(k string) (string, error) {
-	v, ok := a.vals[k]
-	if !ok || v.Value.IsNull() {
-		return "", sqlerr.New(sqlerr.InvalidParameterValue, "procedure %q needs %s", a.name, k)
-	}
-	return types.Format(v.Value, v.Typ, nil), nil
-}
-
-func (a *procedureArgs) number(k string) (int64, error) {
-	t, err := a.text(k)
-	if err != nil {
-		return 0, err
-	}
-	d, err := types.Parse(t, types.T(types.Int8), nil)
-	if err != nil {
-		return 0, err
-	}
-	return d.Int(), nil
-}
-
-// table is the table that the procedure acts on.
-func (a *procedureArgs) table(ctx context.Context, s *Session) (*lake.Table, error) {
-	if a.rel != nil {
-		return a.rel.Table, nil
-	}
-	t, err := a.text("table")
-	if err != nil {
-		return nil, err
-	}
-	parts, ok := splitQualified(t)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", t)
-	}
-	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: parts})
-	if isNotFound(err) || err == nil && rel.Table == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", t)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return rel.Table, nil
-}
-
-// given tells whether an argument is there and not NULL.
-func (a *procedureArgs) given(k string) bool {
-	v, ok := a.vals[k]
-	return ok && !v.Value.IsNull()
 }
 
 // snapshotID is NULL for no snapshot.

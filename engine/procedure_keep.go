@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/maintain"
-	"github.com/lhsql/lhsql/timetravel"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -222,128 +220,4 @@ func plural(n int, what string) string {
 		what += "s"
 	}
 	return strconv.Itoa(n) + " " + what
-}
-
-// removal reads the arguments that all procedures have that remove files. What Spark streams is of no
-// matter here: nothing is gathered at a driver.
-func (a *procedureArgs) removal() (concurrent int, dry bool, err error) {
-	if a.given("max_concurrent_deletes") {
-		if concurrent, err = a.count("max_concurrent_deletes"); err != nil {
-			return
-		}
-		if concurrent < 1 || concurrent > 1000 {
-			return 0, false, sqlerr.New(sqlerr.InvalidParameterValue, "max_concurrent_deletes must be between 1 and 1000, not %d", concurrent)
-		}
-	}
-	if _, err = a.flag("stream_results"); err != nil {
-		return
-	}
-	dry, err = a.flag("dry_run")
-	return
-}
-
-// olderThan is an instant (older_than, as Spark has it) or an age (retention_threshold, as Trino has
-// it); nil if neither is given.
-func (a *procedureArgs) olderThan(ctx context.Context, s *Session) (*time.Time, error) {
-	switch {
-	case a.given("older_than") && a.given("retention_threshold"):
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "procedure %q takes either older_than or retention_threshold", a.name)
-	case a.given("older_than"):
-		t, err := a.instant("older_than", s.zone())
-		return &t, err
-	case a.given("retention_threshold"):
-		text, err := a.text("retention_threshold")
-		if err != nil {
-			return nil, err
-		}
-		d, ok := maintain.ParseAge(text)
-		if !ok {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid duration %q", text).WithHint("Write a number and a unit, like 7d, 12h or 30m.")
-		}
-		t := lake.Now(ctx).Add(-d)
-		return &t, nil
-	}
-	return nil, nil
-}
-
-// instant reads a required argument that is a timestamp, or a text that says one; without a zone it
-// is in the given one.
-func (a *procedureArgs) instant(k string, zone *time.Location) (time.Time, error) {
-	text, err := a.text(k)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if v := a.vals[k]; v.Typ.Kind == types.TimestampTZ {
-		text = types.Format(v.Value, v.Typ, nil)
-	}
-	pin, err := timetravel.ParsePin(text, zone)
-	if err != nil || pin.Time.IsZero() {
-		return time.Time{}, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid timestamp %q for %s", text, k)
-	}
-	return pin.Time, nil
-}
-
-// count reads a required argument that is a number of things.
-func (a *procedureArgs) count(k string) (int, error) {
-	n, err := a.number(k)
-	if err == nil && (n < 0 || n > 1<<31-1) {
-		err = sqlerr.New(sqlerr.InvalidParameterValue, "%s cannot be %d", k, n)
-	}
-	return int(n), err
-}
-
-// flag reads an argument that is true or false; false if it is not given.
-func (a *procedureArgs) flag(k string) (bool, error) {
-	if !a.given(k) {
-		return false, nil
-	}
-	text, err := a.text(k)
-	if err != nil {
-		return false, err
-	}
-	d, err := types.Parse(text, types.T(types.Bool), nil)
-	if err != nil {
-		return false, err
-	}
-	return d.Bool(), nil
-}
-
-// list reads an argument that is an array, or a text of items between commas; nil if it is not given.
-func (a *procedureArgs) list(k string) ([]string, error) {
-	if !a.given(k) {
-		return nil, nil
-	}
-	v := a.vals[k]
-	if v.Typ.Kind == types.Array {
-		var out []string
-		for _, e := range v.Value.List() {
-			if e.IsNull() {
-				return nil, sqlerr.New(sqlerr.NullNotAllowed, "%s cannot hold NULL", k)
-			}
-			out = append(out, types.Format(e, v.Typ.Elem(), nil))
-		}
-		return out, nil
-	}
-	text, err := a.text(k)
-	return strings.FieldsFunc(strings.Trim(text, "{}[]"), func(r rune) bool { return r == ',' || r == ' ' }), err
-}
-
-// ids reads an argument that is a list of snapshot ids.
-func (a *procedureArgs) ids(k string) ([]int64, error) {
-	if !a.given(k) {
-		return nil, nil
-	}
-	words, err := a.list(k)
-	if err != nil {
-		return nil, err
-	}
-	var out []int64
-	for _, w := range words {
-		d, err := types.Parse(w, types.T(types.Int8), nil)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, d.Int())
-	}
-	return out, nil
 }

@@ -257,58 +257,6 @@ func parseSize(text string) (int64, bool) {
 	return int64(v), true
 }
 
-// relation is the table, or a branch of it, that the procedure acts on.
-func (a *procedureArgs) relation(ctx context.Context, s *Session) (*bind.Relation, error) {
-	if a.rel != nil {
-		return a.rel, nil
-	}
-	t, err := a.text("table")
-	if err != nil {
-		return nil, err
-	}
-	parts, ok := splitQualified(t)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", t)
-	}
-	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: parts, Write: true})
-	if isNotFound(err) || err == nil && rel.Table == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", t)
-	}
-	return rel, err
-}
-
-// options reads the argument options: map(key, value, …), or a JSON object as text.
-func (a *procedureArgs) options() (map[string]string, error) {
-	out := map[string]string{}
-	if !a.given("options") {
-		return out, nil
-	}
-	v := a.vals["options"]
-	bad := sqlerr.New(sqlerr.InvalidParameterValue, "argument options of procedure %q is no map of texts", a.name).
-		WithHint("Write options => map('min-input-files', '2', …).")
-	if v.Typ.Kind != types.Map {
-		var obj map[string]any
-		if json.Unmarshal([]byte(types.Format(v.Value, v.Typ, nil)), &obj) != nil {
-			return nil, bad
-		}
-		for k, x := range obj {
-			out[k] = fmt.Sprint(x)
-		}
-		return out, nil
-	}
-	for _, e := range v.Value.List() {
-		kv := e.List()
-		if kv[0].IsNull() || kv[1].IsNull() {
-			return nil, bad
-		}
-		if _, twice := out[kv[0].Str()]; twice {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "option %q is given twice", kv[0].Str())
-		}
-		out[kv[0].Str()] = kv[1].Str()
-	}
-	return out, nil
-}
-
 // maxExplainedGroups is how many groups EXPLAIN shows one by one.
 const maxExplainedGroups = 20
 

@@ -139,7 +139,7 @@ func (t *Table) Head(branch string) (*Snapshot, error) {
 	r, ok := t.Ref(branch)
 	switch {
 	case !ok:
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "branch %q does not exist", branch)
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "table %s has no branch %q", t.Name.Table, branch)
 	case !r.Branch:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is a tag: tags cannot be written", branch)
 	}

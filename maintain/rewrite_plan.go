@@ -45,24 +45,9 @@ type state struct {
 	chosen   map[string]bool // by path: files that the condition may match; nil: all
 }
 
-// head finds the snapshot of the branch in t.
-func head(t *lake.Table, branch string) (*lake.Snapshot, error) {
-	if branch == "" || branch == "main" {
-		return t.CurrentSnapshot(), nil
-	}
-	r, ok := t.Ref(branch)
-	switch {
-	case !ok:
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "table %s has no branch %q", t.Name.Table, branch)
-	case !r.Branch:
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is a tag: tags cannot be rewritten", branch)
-	}
-	return t.SnapshotByID(r.SnapshotID), nil
-}
-
 // list reads the data files of a branch's head. where, with the scan that it reads, chooses.
 func list(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, where *RewriteWhere) (*state, error) {
-	snap, err := head(t, branch)
+	snap, err := t.Head(branch)
 	if err != nil {
 		return nil, err
 	}

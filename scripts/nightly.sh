@@ -23,7 +23,11 @@ step damage check ./testsql/limits -run TestDamagedFiles -damage.count 100000
 step mutations env LHSQL_MUTATIONS=50000 go test -tags invariants -count 1 -timeout 12h ./testsql ./testsql/limits -run Mutation
 step pruning check ./testsql/interop -run TestPruning -prune-tables 5000
 step interleavings check ./testsql/write -run TestInterleavings -interleave.cases 1000
-step histories check ./testsql/write -run Histor -history.runs 500 -history.len 80
+step compaction check ./testsql/write -run TestInterleavings -interleave.with=compact -interleave.cases=400
+step folding check ./testsql/write -run TestInterleavings -interleave.with=fold -interleave.cases=400
+step rewrites check ./maintain -run TestRewriteHistories -rewrite.histories=500
+step expiry go test ./maintain -run XXX -bench Expire -benchtime 1x -keep.snapshots 5000 -timeout 2h
+step histories check ./testsql/write -run Histor -history.runs 5000 -history.len 60
 step kills check ./testsql/write -run Killed -kill.cycles 2000
 step postgresql check ./testsql/interop/pg_diff -args -queries 200000
 step contention check ./testsql/write -run TestContention -v -contention.time=8s -contention.pause=5ms -contention.others=true
