@@ -47,6 +47,9 @@ func ExpireSnapshots(ctx context.Context, g Target, x Expire) (Expired, error) {
 	if err := g.Table.MayRemove(); err != nil {
 		return Expired{}, err
 	}
+	if err := lake.Alone(ctx, g.Catalog, g.Table); err != nil {
+		return Expired{}, err
+	}
 	var out Expired
 	var before *lake.Table
 	edit := func(e *lake.Edit) error {

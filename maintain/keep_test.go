@@ -278,6 +278,22 @@ func TestExpireRefuses(t *testing.T) {
 	}
 }
 
+// A table that has another name is not expired: the other may hold what this one forgets.
+func TestExpireOfTwoNames(t *testing.T) {
+	f := newFixture(t, nil)
+	f.commit([]*lake.DataFile{f.file(1)}, nil)
+	other := lake.Name{Namespace: "a", Table: "other"}
+	_, err := f.cat.Register(f.ctx, other, f.load().MetadataLocation)
+	f.must(err)
+	f.commit([]*lake.DataFile{f.file(2)}, nil)
+	_, err = maintain.ExpireSnapshots(f.ctx, f.target(), maintain.Expire{})
+	if e, ok := sqlerr.As(err); !ok || e.Code != sqlerr.DependentObjectsExist || !strings.Contains(e.Message, "a.other") {
+		t.Errorf("%v", err)
+	}
+	f.must(f.cat.Drop(f.ctx, other, false))
+	f.expire(maintain.Expire{})
+}
+
 // What was expired leaves nothing behind and takes nothing that is held, whatever step is the last; what
 // a crash leaves, orphan removal finds.
 func TestExpireCrash(t *testing.T) {
