@@ -55,7 +55,9 @@ func runnerOf(ctx context.Context) *runner {
 }
 
 // HoldRows counts what a virtual table keeps of the rows that it has read.
-func (dataFiles) HoldRows(ctx context.Context, bytes int64) error { return runnerOf(ctx).x.Account.Grow(bytes) }
+func (dataFiles) HoldRows(ctx context.Context, bytes int64) error {
+	return runnerOf(ctx).x.Account.Grow(bytes)
+}
 
 // ReadRows reads all rows of a snapshot as a query would, deletes applied.
 func (dataFiles) ReadRows(ctx context.Context, t *lake.Table, snap *lake.Snapshot, schema *lake.Schema, yield func([]types.Datum) error) error {
