@@ -194,6 +194,7 @@ func (c *restCatalog) SetNamespaceProperties(ctx context.Context, ns string, set
 		body: obj{"removals": append([]string{}, remove...), "updates": given(set)}}, true, func(ctx context.Context) (bool, error) {
 		now, err := c.NamespaceProperties(ctx, ns)
 		if err != nil {
+			_, err = missing(err)
 			return false, err
 		}
 		for k, v := range set {
