@@ -27,8 +27,16 @@ func Sorts(w *plan.Write) bool {
 }
 
 func partitioned(w *plan.Write) bool {
-	spec := w.Target.Table.DefaultSpec()
+	spec := specOf(w)
 	return spec != nil && len(spec.Fields) > 0
+}
+
+// specOf is the partition spec of the files that w writes.
+func specOf(w *plan.Write) *lake.PartitionSpec {
+	if w.Rewrite != nil {
+		return w.Target.Table.Spec(w.Rewrite.SpecID)
+	}
+	return w.Target.Table.DefaultSpec()
 }
 
 // Clustering tells whether the new rows of w are to be gathered by partition before they are
@@ -36,7 +44,7 @@ func partitioned(w *plan.Write) bool {
 // table's sort order asks for both, write.distribution-mode hash or range for the first.
 func Clustering(w *plan.Write) (cols []plan.Column, keys []plan.SortKey, all bool) {
 	t := w.Target.Table
-	if len(w.Row) == 0 || !partitioned(w) {
+	if len(w.Row) == 0 || !partitioned(w) || w.Rewrite != nil && !w.Rewrite.Gather {
 		return nil, nil, false
 	}
 	row := make([]plan.Expr, len(w.Target.Schema.Fields))
@@ -50,6 +58,9 @@ func Clustering(w *plan.Write) (cols []plan.Column, keys []plan.SortKey, all boo
 			cols = append(cols, plan.Column{ID: plan.ColID(len(row) + i + 1), Name: f.Name, Type: f.Type})
 		}
 	}
+	if w.Rewrite != nil {
+		return cols, w.Rewrite.Order, w.Rewrite.Gather
+	}
 	mode := strings.ToLower(t.Properties()["write.distribution-mode"])
 	keys = orderKeys(w, row)
 	return cols, keys, len(keys) > 0 || mode == "hash" || mode == "range"
@@ -58,7 +69,12 @@ func Clustering(w *plan.Write) (cols []plan.Column, keys []plan.SortKey, all boo
 // orderKeys is the table's sort order over the expressions of a row; nil where there is none, or
 // one of a later format: then rows go as they come.
 func orderKeys(w *plan.Write, row []plan.Expr) []plan.SortKey {
-	order := w.Target.Table.DefaultSortOrder()
+	return OrderKeys(w.Target.Table.DefaultSortOrder(), w.Target.Schema, row)
+}
+
+// OrderKeys is a sort order of a table's over the expressions of a row, one for each field of
+// schema; nil where there is none, or one that cannot be computed.
+func OrderKeys(order *lake.SortOrder, schema *lake.Schema, row []plan.Expr) []plan.SortKey {
 	if order == nil {
 		return nil
 	}
@@ -67,7 +83,7 @@ func orderKeys(w *plan.Write, row []plan.Expr) []plan.SortKey {
 		if len(f.SourceIDs) != 1 {
 			return nil
 		}
-		e := transformed(w, row, f.SourceIDs[0], f.Transform)
+		e := Transformed(schema, row, f.SourceIDs[0], f.Transform)
 		if e == nil {
 			return nil
 		}
@@ -76,16 +92,16 @@ func orderKeys(w *plan.Write, row []plan.Expr) []plan.SortKey {
 	return keys
 }
 
-// transformed is a transform of the row's field; nil where it cannot be computed.
-func transformed(w *plan.Write, row []plan.Expr, id int, t lake.Transform) plan.Expr {
+// Transformed is a transform of the row's field with the id; nil where it cannot be computed.
+func Transformed(schema *lake.Schema, row []plan.Expr, id int, t lake.Transform) plan.Expr {
 	if t.Kind == lake.Void || t.Kind == lake.UnknownTransform {
 		return nil
 	}
-	f, path := w.Target.Schema.ByID(id)
+	f, path := schema.ByID(id)
 	if f == nil {
 		return nil
 	}
-	fields := w.Target.Schema.Fields
+	fields := schema.Fields
 	var x plan.Expr
 	for _, step := range path {
 		for i := range fields {

@@ -93,8 +93,8 @@ func (o *fileOptions) blooms(p map[string]string, s *lake.Schema) error {
 			continue
 		}
 		f := fieldByPath(s.Fields, name)
-		if f == nil {
-			continue // the column went, the property stayed
+		if f == nil || f.Iceberg == "variant" {
+			continue // the column went, the property stayed; a variant has no equality
 		}
 		rate := 0.01
 		if r := p["write.parquet.bloom-filter-fpp.column."+name]; r != "" {

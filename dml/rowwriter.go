@@ -195,8 +195,8 @@ func (w *RowWriter) finish(f *openFile) error {
 	if w.sink.spec != nil {
 		d.SpecID = w.sink.spec.ID
 	}
-	if w.sink.sorted && !w.unsorted {
-		d.SortOrderID = w.sink.table.DefaultSortOrder().ID
+	if !w.unsorted {
+		d.SortOrderID = w.sink.sorted
 	}
 	w.Files = append(w.Files, d)
 	w.sink.wrote(d)

@@ -23,7 +23,7 @@ type Sink struct {
 	opt    fileOptions
 	fs     lake.FS
 	id     string
-	sorted bool
+	sorted int   // sort order id that files claim
 	buffer int64 // bytes that one writer may hold
 	once   bool
 	next   atomic.Int64
@@ -38,7 +38,7 @@ type Sink struct {
 // hold. lineage adds the row lineage columns to data files (v3).
 func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 	t := n.Target.Table
-	s := &Sink{table: t, schema: n.Target.Schema, spec: t.DefaultSpec(), fs: t.FS(), id: uuid.NewString(),
+	s := &Sink{table: t, schema: n.Target.Schema, spec: specOf(n), fs: t.FS(), id: uuid.NewString(),
 		buffer: max(buffer, 8<<20), once: n.Once, touched: map[string]*roaring64.Bitmap{}}
 	s.fields = append([]lake.Field(nil), n.Target.Schema.Fields...)
 	if Lineage(n) {
@@ -46,6 +46,9 @@ func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 	}
 	var err error
 	s.opt, err = readOptions(t, s.schema)
+	if n.Rewrite != nil && n.Rewrite.FileBytes > 0 {
+		s.opt.target = n.Rewrite.FileBytes
+	}
 	return s, err
 }
 
@@ -56,7 +59,9 @@ var lineageFields = []lake.Field{
 }
 
 // Lineage tells whether the data files of n carry row ids: on v3, when rows move.
-func Lineage(n *plan.Write) bool { return n.Target.Table.FormatVersion() >= 3 && n.File != nil }
+func Lineage(n *plan.Write) bool {
+	return n.Target.Table.FormatVersion() >= 3 && (n.File != nil || n.Rewrite != nil)
+}
 
 // Touch records that row pos of a data file is acted on. first is false when it was before: an
 // error for MERGE, no further action for the others.
@@ -110,8 +115,8 @@ func (s *Sink) Types() []types.Type {
 	return out
 }
 
-// Sorted tells that rows come in the table's sort order.
-func (s *Sink) Sorted() { s.sorted = true }
+// Sorted tells that rows come in the table's sort order with the id.
+func (s *Sink) Sorted(id int) { s.sorted = id }
 
 // Discard removes the written files of a statement that failed for certain. Errors are of no
 // use to anyone: what stays behind is an orphan, which maintenance finds.

@@ -25,7 +25,7 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if len(n.Actions) == 1 {
 		switch a := &n.Actions[0]; a.Op {
 		case "rename", "set schema":
-			return s.rename(ctx, name, a, rel)
+			return s.rename(ctx, name, a, rel, r)
 		case "execute":
 			return s.call(ctx, b.Alter[0].Call, rel, r)
 		}
@@ -39,6 +39,9 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	}
 	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
 	if err != nil {
+		return err
+	}
+	if err := s.viewsOfRenamedColumns(ctx, rel, n.Actions); err != nil {
 		return err
 	}
 	if len(views) > 0 {
@@ -73,7 +76,10 @@ func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.B
 	return definitionError(s.commit(ctx, rel.Table.Name, lake.Change{Base: rel.Table, Edit: edit, MovesRefs: refs, Still: checked, Statement: "ALTER TABLE"}))
 }
 
-func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction, rel *bind.Relation) error {
+func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction, rel *bind.Relation, r *Result) error {
+	if err := s.viewsOfRenamed(ctx, from, rel, r); err != nil {
+		return err
+	}
 	to := from
 	if a.Op == "rename" {
 		to.Table = a.NewName

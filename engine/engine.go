@@ -20,6 +20,7 @@ import (
 	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/scan/parquet"
@@ -81,6 +82,7 @@ type Engine struct {
 	scratch  scratch // of temporary tables
 	listings listings
 	trees    trees
+	jobs     maintain.Jobs
 	globals  globals // MySQL's SET GLOBAL
 
 	mu       sync.Mutex
@@ -92,6 +94,7 @@ type Engine struct {
 	footers  *scan.FooterCache
 	pages    *parquet.PageCache
 	governor *governor // nil: the process is not this engine's alone
+	users    atomic.Pointer[func(name string) bool]
 }
 
 // Open opens the catalogs of cfg.
@@ -254,6 +257,22 @@ func (e *Engine) activeSessions() []*Session {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].pid < list[j].pid })
 	return list
+}
+
+// KnowUsers has known tell which users there are besides those who are connected: SET ROLE and SET
+// SESSION AUTHORIZATION take no others.
+func (e *Engine) KnowUsers(known func(name string) bool) { e.users.Store(&known) }
+
+func (e *Engine) knowsUser(name string) bool {
+	if known := e.users.Load(); known != nil && (*known)(name) {
+		return true
+	}
+	for _, s := range e.activeSessions() {
+		if s.opts.User == name {
+			return true
+		}
+	}
+	return false
 }
 
 // session finds a session by pid; nil if there is none.

@@ -26,6 +26,9 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 	if b.Inner != nil {
 		b = b.Inner
 	}
+	if c, rel := calledIn(b); c != nil && procedureOf(c).explain != nil {
+		return s.explainProcedure(ctx, n, c, rel, r)
+	}
 	if b.Plan == nil {
 		row := make([]types.Datum, len(r.columns))
 		row[len(row)-1] = types.NewStr(utilityStatement(n.Format))

@@ -23,29 +23,51 @@ func (s *Session) procedure(ctx context.Context, st *Stmt, _ []types.Datum, r *R
 // The first parameter is the table for those that act on one; ALTER TABLE … EXECUTE gives it by
 // position in the statement.
 type procedure struct {
-	params  []string
-	columns []ResultColumn // of the rows that it gives
-	reads   bool           // it changes nothing
+	params   []string
+	required int            // so many of them must be given; 0: the first
+	columns  []ResultColumn // of the rows that it gives
+	reads    bool           // it changes nothing
+	where    bool           // it takes WHERE
+	// explain, if set, tells what a call would do.
+	explain func(*Session, context.Context, *procedureArgs) ([]explainLine, error)
 	// It takes effect at once, which no transaction block can undo.
 	immediate bool
 	run       func(*Session, context.Context, *procedureArgs) ([][]types.Datum, error)
 }
 
 var procedures = map[string]procedure{
-	"rollback_to_snapshot":  {params: []string{"table", "snapshot_id"}, columns: moved, run: (*Session).rollbackToSnapshot},
-	"rollback_to_timestamp": {params: []string{"table", "timestamp"}, columns: moved, run: (*Session).rollbackToTimestamp},
+	"rollback_to_snapshot":  {params: []string{"table", "snapshot_id"}, required: 2, columns: moved, run: (*Session).rollbackToSnapshot},
+	"rollback_to_timestamp": {params: []string{"table", "timestamp"}, required: 2, columns: moved, run: (*Session).rollbackToTimestamp},
 	"set_current_snapshot":  {params: []string{"table", "snapshot_id", "ref"}, columns: moved, run: (*Session).setCurrentSnapshot},
-	"cherrypick_snapshot":   {params: []string{"table", "snapshot_id"}, columns: picked, run: (*Session).cherrypickSnapshot},
-	"publish_changes":       {params: []string{"table", "wap_id"}, columns: picked, run: (*Session).publishChanges},
-	"fast_forward": {params: []string{"table", "branch", "to"}, run: (*Session).fastForward,
+	"cherrypick_snapshot":   {params: []string{"table", "snapshot_id"}, required: 2, columns: picked, run: (*Session).cherrypickSnapshot},
+	"publish_changes":       {params: []string{"table", "wap_id"}, required: 2, columns: picked, run: (*Session).publishChanges},
+
+	"rewrite_data_files":            rewriteDataFilesProcedure,
+	"rewrite_position_delete_files": rewriteDeletesProcedure,
+	"optimize":                      optimizeProcedure,
+
+	"fast_forward": {params: []string{"table", "branch", "to"}, required: 3, run: (*Session).fastForward,
 		columns: []ResultColumn{{Name: "branch_updated", Type: types.T(types.Text)}, {Name: "previous_ref", Type: types.T(types.Int8)}, {Name: "updated_ref", Type: types.T(types.Int8)}}},
 	"ancestors_of": {params: []string{"table", "snapshot_id"}, reads: true, run: (*Session).ancestorsOf,
 		columns: []ResultColumn{{Name: "snapshot_id", Type: types.T(types.Int8)}, {Name: "timestamp", Type: types.T(types.Int8)}}},
-	// VACUUM's tables are any number. It is taken, as tools send it, and says that it does nothing yet.
+	"expire_snapshots":    expireSnapshotsProcedure,
+	"remove_orphan_files": removeOrphanFilesProcedure,
+	"rewrite_manifests":   rewriteManifestsProcedure,
+	"optimize_manifests":  optimizeManifestsProcedure,
+	// VACUUM's tables are any number.
 	"vacuum": {immediate: true},
-	"register_table": {params: []string{"table", "metadata_file"}, immediate: true, run: (*Session).registerTable,
+	"register_table": {params: []string{"table", "metadata_file"}, required: 2, immediate: true, run: (*Session).registerTable,
 		columns: []ResultColumn{{Name: "current_snapshot_id", Type: types.T(types.Int8)}, {Name: "total_records_count", Type: types.T(types.Int8)}, {Name: "total_data_files_count", Type: types.T(types.Int8)}}},
 }
+
+// paramKinds are the types of parameters as pg_proc shows them; where a caller gives another, it is read
+// as text.
+var paramKinds = map[string]types.Kind{"table": types.Text, "snapshot_id": types.Int8, "timestamp": types.TimestampTZ, "ref": types.Text, "wap_id": types.Text,
+	"branch": types.Text, "to": types.Text, "metadata_file": types.Text, "older_than": types.TimestampTZ, "retain_last": types.Int4,
+	"max_concurrent_deletes": types.Int4, "stream_results": types.Bool, "snapshot_ids": types.Text, "clean_expired_metadata": types.Bool,
+	"dry_run": types.Bool, "retention_threshold": types.Text, "location": types.Text, "prefix_mismatch_mode": types.Text, "use_caching": types.Bool,
+	"spec_id": types.Int4, "sort_by": types.Text, "strategy": types.Text, "sort_order": types.Text, "options": types.Text, "where": types.Text,
+	"file_size_threshold": types.Text}
 
 var (
 	moved  = []ResultColumn{{Name: "previous_snapshot_id", Type: types.T(types.Int8)}, {Name: "current_snapshot_id", Type: types.T(types.Int8)}}
@@ -70,6 +92,9 @@ type procedureArgs struct {
 	name string
 	vals map[string]bind.Constant
 	rel  *bind.Relation // the table of ALTER TABLE … EXECUTE
+	call *bind.ProcedureCall
+	// result takes warnings.
+	result *Result
 }
 
 func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Relation, r *Result) error {
@@ -93,24 +118,12 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 	if err != nil {
 		return err
 	}
+	a.result = r
 	rows, err := p.run(s, ctx, a)
 	if err != nil {
 		return err
 	}
 	r.columns, r.src = p.columns, rowsSource(p.columns, rows)
-	return nil
-}
-
-// vacuum runs VACUUM [t, …].
-func (s *Session) vacuum(ctx context.Context, c *bind.ProcedureCall, r *Result) error {
-	r.verb = "VACUUM"
-	for _, arg := range c.Args {
-		a := &procedureArgs{name: "vacuum", vals: map[string]bind.Constant{"table": arg.Constant}}
-		if _, err := a.table(ctx, s); err != nil {
-			return err
-		}
-	}
-	r.warn("00000", "VACUUM does nothing here: files are neither compacted nor removed")
 	return nil
 }
 
@@ -120,10 +133,10 @@ func (p *procedure) arguments(name string, c *bind.ProcedureCall, rel *bind.Rela
 	if rel != nil && params[0] == "table" {
 		params = params[1:]
 	}
-	if c.Where != nil {
+	if c.Where != nil && !p.where {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "procedure %q takes no WHERE", name)
 	}
-	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel}
+	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel, call: c}
 	for i, v := range c.Args {
 		k := strings.ToLower(v.Name)
 		if k == "" {

@@ -84,6 +84,9 @@ func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, t
 	if v, ok := s.names().systemTable(ctx, catalog, schema, table); ok && x == (suffix{}) {
 		return &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: v.OID(), Kind: "system table", Virtual: v}, nil
 	}
+	if v, ok := s.systemView(schema, table); ok && x == (suffix{}) {
+		return &bind.Relation{Catalog: catalog, Schema: schema, Name: table, OID: s.oidOf(lake.Name{Catalog: catalog, Namespace: schema, Table: table}), Kind: "system table", Virtual: v}, nil
+	}
 	if schema == "pg_catalog" || schema == "information_schema" {
 		// Every unqualified name is looked up here first: the catalog, which may be far, is not asked.
 		return nil, &lake.NotFound{What: "relation", Name: table}

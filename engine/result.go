@@ -18,6 +18,7 @@ type Result struct {
 	session *Session
 	columns []ResultColumn // nil: no rows
 	src     vec.Source
+	run     *writeRun // of a statement that writes rows
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	watch   stopwatch
@@ -44,6 +45,13 @@ type Result struct {
 
 // Columns are nil for a statement without rows.
 func (r *Result) Columns() []ResultColumn { return r.columns }
+
+// forgetNotices drops those of a run that did not happen.
+func (r *Result) forgetNotices() {
+	r.noticed.Lock()
+	defer r.noticed.Unlock()
+	r.notices = nil
+}
 
 // Notices are the warnings and notices raised so far.
 func (r *Result) Notices() []*sqlerr.Error {

@@ -56,12 +56,15 @@ type Session struct {
 	// running are the statements under way, those that wait for their client included.
 	running map[*runner]bool
 
-	mu          sync.Mutex // guards what other goroutines see
-	catalog     string
-	current     string                  // the MySQL dialect's database
-	my          *MySQL                  // nil in other dialects
-	cancelStmt  context.CancelCauseFunc // of the running statement
-	activity    activity
+	mu         sync.Mutex // guards what other goroutines see
+	catalog    string
+	current    string                  // the MySQL dialect's database
+	my         *MySQL                  // nil in other dialects
+	cancelStmt context.CancelCauseFunc // of the running statement
+	activity   activity
+	// Of the keeper's sessions: they give way to others.
+	keeps       bool
+	pace        func(ctx context.Context, bytes int64)
 	terminated  atomic.Bool
 	onTerminate func()
 	portals     func(name string) Portal
@@ -101,6 +104,10 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	}
 	if s.settings, err = newSettings(e.serverVersion(), layers...); err != nil {
 		return nil, err
+	}
+	s.settings.knows = func(user string) bool { return user == o.User || e.knowsUser(user) }
+	if role, _ := s.settings.get("role"); role != "none" && !s.settings.knows(role) {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", role)
 	}
 	var b [4]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -306,6 +313,13 @@ func (w stopwatch) restart() {
 	}
 }
 
+// executes tells whether the session executes a statement.
+func (s *Session) executes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.activity.state == "active"
+}
+
 // setState records what the session does, for pg_stat_activity.
 func (s *Session) setState(state, query string) {
 	s.mu.Lock()
@@ -336,7 +350,7 @@ func (s *Session) searchPath() []string {
 	has := false
 	for _, n := range list {
 		if n == "$user" {
-			n = s.opts.User
+			n = s.currentUser()
 		}
 		has = has || n == "pg_catalog"
 		out = append(out, n)

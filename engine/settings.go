@@ -144,7 +144,7 @@ var settingTable = append([]setting{
 	{name: "lhsql.query_memory", kind: kbSetting, value: "0", doc: "Memory that one query may hold before it spills; 0: a share of the server's."},
 	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas."},
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "table", enum: "table serializable snapshot", doc: "The level that DELETE, UPDATE and MERGE are validated at; table: as the table's property write.….isolation-level says, else serializable."},
-	{name: "lhsql.retry_conflicts", kind: intSetting, value: "5", max: 1000, doc: "How often a write statement outside of a transaction block is run again after a conflict with another writer."},
+	{name: "lhsql.retry_conflicts", kind: intSetting, value: "5", max: 1000, doc: "How often a write statement or definition outside of a transaction block is run again after a conflict with another writer."},
 	{name: "lhsql.create_index", kind: enumSetting, value: "notice", enum: "notice error", doc: "What CREATE INDEX does: notice takes it and says what prunes instead, error refuses it."},
 	{name: "lhsql.stepwise_commit", kind: boolSetting, value: "off", doc: "COMMIT makes what the catalog cannot make in one step one after the other."},
 	{name: "lhsql.default_format_version", kind: intSetting, value: "2", min: 1, max: 3},
@@ -440,6 +440,7 @@ type settings struct {
 	values   map[string]string  // differing from defaults
 	saved    map[string]*string // transaction start: nil, the default
 	locals   map[string]*string // SET LOCAL in this transaction: what to restore at its end
+	knows    func(user string) bool
 }
 
 func newSettings(version string, layers ...map[string]string) (*settings, error) {
@@ -489,6 +490,9 @@ func (s *settings) set(name string, value *string, local, inTx bool) error {
 		if err != nil {
 			return err
 		}
+		if (n == "role" && c != "none" || n == "session_authorization") && !s.knows(c) {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", c)
+		}
 		value = &c
 	} else if _, ok := s.defaults[n]; !ok {
 		if _, err := checkSetting(n, ""); err != nil {
@@ -497,6 +501,11 @@ func (s *settings) set(name string, value *string, local, inTx bool) error {
 	}
 	if local && !inTx {
 		return nil // PostgreSQL warns and does nothing; the engine adds the warning
+	}
+	if n == "session_authorization" {
+		if err := s.set("role", nil, local, inTx); err != nil {
+			return err
+		}
 	}
 	old := s.current(n)
 	if inTx {

@@ -295,7 +295,7 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.Truncate:
 		return s.write(ctx, st, args, r)
 	case *ast.CreateTable, *ast.CreateView, *ast.CreateSchema, *ast.Drop, *ast.AlterTable, *ast.Comment:
-		return s.define(ctx, st, args, r)
+		return s.defineAgain(ctx, st, args, r)
 	case *ast.Procedure:
 		return s.procedure(ctx, st, args, r)
 	case *ast.Transaction:

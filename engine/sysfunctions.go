@@ -15,10 +15,20 @@ import (
 // systemSession answers what system functions ask of the session; it implements eval.Session.
 type systemSession struct{ s *Session }
 
-func (x systemSession) User() string         { return x.s.opts.User }
+func (x systemSession) User() string         { return x.s.currentUser() }
 func (x systemSession) Database() string     { return x.s.names().database() }
 func (x systemSession) SearchPath() []string { return x.s.lookupPath() }
 func (x systemSession) BackendPID() int32    { return x.s.pid }
+
+// currentUser is who the session acts as: what SET ROLE chose, else what SET SESSION AUTHORIZATION
+// did, else who logged in. Commits name the last one, whatever was chosen.
+func (s *Session) currentUser() string {
+	if role, _ := s.settings.get("role"); role != "none" {
+		return role
+	}
+	user, _ := s.settings.get("session_authorization")
+	return user
+}
 
 func (x systemSession) Setting(name string) (string, bool) {
 	v, ok := x.s.settings.get(name)
@@ -126,7 +136,7 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 		if err != nil {
 			return 0, false
 		}
-		for _, n := range append([]string{"pg_catalog", "information_schema", "public"}, list...) {
+		for _, n := range append([]string{"pg_catalog", "information_schema", "public", systemSchema}, list...) {
 			if n == last {
 				return syscat.SchemaOID(s.catalog, n), true
 			}
@@ -291,11 +301,11 @@ func init() {
 		"pg_relation_size":       relationSize,
 		"pg_table_size":          relationSize,
 		"pg_total_relation_size": relationSize,
-		"pg_get_function_arguments": func(_ context.Context, _ *Session, a []types.Datum) (types.Datum, error) {
+		"pg_get_function_arguments": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 			if f := syscat.Function(uint32(a[0].Int())); f != nil {
 				return types.NewStr(syscat.Arguments(f)), nil
 			}
-			return types.Null, nil
+			return s.ofProcedure(a, syscat.Procedure.Arguments)
 		},
 		"pg_get_function_result": func(_ context.Context, _ *Session, a []types.Datum) (types.Datum, error) {
 			if f := syscat.Function(uint32(a[0].Int())); f != nil {
@@ -307,7 +317,6 @@ func init() {
 			return types.NewInt(s.engine.started.UnixMicro()), nil
 		},
 	}
-	systemFunctions["pg_get_function_identity_arguments"] = systemFunctions["pg_get_function_arguments"]
 }
 
 // signal acts on another session of the same server.

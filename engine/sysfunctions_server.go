@@ -17,7 +17,12 @@ func init() {
 	}
 	systemFunctions["pg_show_all_settings"] = showAllSettings
 	systemFunctions["pg_get_functiondef"] = functionDefinition
-	systemFunctions["pg_get_function_identity_arguments"] = ofFunction(syscat.IdentityArguments)
+	systemFunctions["pg_get_function_identity_arguments"] = func(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+		if syscat.Function(uint32(a[0].Int())) == nil {
+			return s.ofProcedure(a, syscat.Procedure.IdentityArguments)
+		}
+		return ofFunction(syscat.IdentityArguments)(ctx, s, a)
+	}
 	for _, n := range []string{"operator", "opclass", "opfamily", "collation", "conversion"} {
 		systemFunctions["pg_"+n+"_is_visible"] = isVisible("pg_" + n)
 	}
@@ -28,6 +33,15 @@ func functionDefinition(ctx context.Context, s *Session, a []types.Datum) (types
 		return types.Null, sqlerr.New(sqlerr.WrongObjectType, "%q is an aggregate function", f.Name)
 	}
 	return ofFunction(syscat.Definition)(ctx, s, a)
+}
+
+// ofProcedure asks something of the procedure with an OID; NULL if there is none.
+func (s *Session) ofProcedure(a []types.Datum, f func(syscat.Procedure) string) (types.Datum, error) {
+	p, ok := syscat.ProcedureOf(s.newHost(s.catalog), uint32(a[0].Int()))
+	if !ok {
+		return types.Null, nil
+	}
+	return types.NewStr(f(p)), nil
 }
 
 // ofFunction asks something of the function with an OID.

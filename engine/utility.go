@@ -270,6 +270,9 @@ func (s *Session) discard(n *ast.Discard) (string, error) {
 		s.closeCursors(false)
 		s.forgetAllPrepared()
 		s.settings.resetAll()
+		if err := s.settings.set("session_authorization", nil, false, false); err != nil {
+			return "", err
+		}
 	}
 	if what == "ALL" || strings.HasPrefix(what, "TEMP") {
 		s.discardTemporary()

@@ -101,6 +101,85 @@ func (s *Session) viewsOfDropped(ctx context.Context, rel *bind.Relation, action
 	return distinctNames(cascade), nil
 }
 
+// viewsOfRenamedColumns refuses to rename a column that a view reads. PostgreSQL's views follow, for
+// they know their columns by number; an Iceberg view is a text, for other engines too.
+func (s *Session) viewsOfRenamedColumns(ctx context.Context, rel *bind.Relation, actions []ast.AlterAction) error {
+	var uses []viewUse
+	for i := range actions {
+		a := &actions[i]
+		if a.Op != "rename column" {
+			continue
+		}
+		f := rel.Table.Schema().ByName(a.Column.Parts[0])
+		if f == nil {
+			continue // the edit says so
+		}
+		if uses == nil {
+			var err error
+			if uses, err = s.viewsReading(ctx, rel); err != nil || len(uses) == 0 {
+				return err
+			}
+		}
+		var detail []string
+		col, table := strings.Join(a.Column.Parts, "."), s.shown(lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name})
+		for _, u := range uses {
+			if u.fields[f.ID] {
+				detail = append(detail, fmt.Sprintf("view %s depends on column %s of table %s", s.shown(u.view), col, table))
+			}
+		}
+		if len(detail) > 0 {
+			return sqlerr.New(sqlerr.DependentObjectsExist, "cannot rename column %s of table %s because other objects depend on it", col, table).
+				WithDetail("%s", strings.Join(detail, "\n")).WithHint("A view names its columns. Drop it and make it anew in one transaction block with the renaming.")
+		}
+	}
+	return nil
+}
+
+// viewsOfRenamed refuses to rename a table or view that views read. In a transaction block, where names
+// are often exchanged one after the other, it says which views will read what has the name then.
+func (s *Session) viewsOfRenamed(ctx context.Context, from lake.Name, rel *bind.Relation, r *Result) error {
+	cat := s.catalogOf(from.Catalog)
+	spaces, err := cat.Namespaces(ctx)
+	if err != nil {
+		return err
+	}
+	what := "table"
+	if rel.View != nil {
+		what = "view"
+	}
+	is := func(r *bind.Relation) bool {
+		return r.Catalog == from.Catalog && r.Schema == from.Namespace && r.Name == from.Table
+	}
+	var detail []string
+	for _, ns := range spaces {
+		views, err := cat.Views(ctx, ns)
+		if err != nil {
+			return err
+		}
+		for _, v := range views {
+			if v == from {
+				continue
+			}
+			b, err := s.boundView(ctx, v)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err == nil && (slices.ContainsFunc(b.Views, is) || slices.ContainsFunc(b.Tables, func(u bind.TableUse) bool { return is(u.Relation) })) {
+				detail = append(detail, fmt.Sprintf("view %s depends on %s %s", s.shown(v), what, s.shown(from)))
+			}
+		}
+	}
+	if len(detail) == 0 {
+		return nil
+	}
+	if s.tx.block {
+		r.warn("00000", "%s: it will read what has that name", strings.Join(detail, "; "))
+		return nil
+	}
+	return sqlerr.New(sqlerr.DependentObjectsExist, "cannot rename %s %s because other objects depend on it", what, s.shown(from)).
+		WithDetail("%s", strings.Join(detail, "\n")).WithHint("A view names what it reads. In a transaction block names may be exchanged, and views made anew.")
+}
+
 // shown is a relation's name in messages: with its schema where the search path does not lead to it.
 func (s *Session) shown(n lake.Name) string {
 	if slices.Contains(s.existingPath(), n.Namespace) {

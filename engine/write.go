@@ -47,7 +47,13 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 		return err
 	}
 	r.written(run)
-	r.src = &writeAgain{s: s, st: st, args: args, r: r, run: run, left: again}
+	r.src = &writeAgain{s: s, st: st, args: args, r: r, run: run, left: again, build: func(ctx context.Context, b *bind.Bound) (*writeRun, error) {
+		next, err := s.buildWrite(ctx, b, b.Plan, args, r, s.commitTo(b))
+		if err == nil {
+			r.run = next
+		}
+		return next, err
+	}}
 	return nil
 }
 
@@ -105,10 +111,10 @@ func (s *Session) buildWrite(ctx context.Context, b *bind.Bound, n plan.Node, ar
 
 // written makes a write statement's run, which may be begun anew, the result's.
 func (r *Result) written(run *writeRun) {
-	r.src = run.src
+	r.src, r.run = run.src, run
 	r.after = func(ok bool) error {
 		if ok {
-			r.rows = run.env.Written
+			r.rows = r.run.env.Written
 			if !r.wrote && r.verb == "MERGE" {
 				r.warn("00000", "MERGE changed no row: no snapshot was made")
 			}
@@ -272,7 +278,7 @@ func (s *Session) copyFrom(ctx context.Context, st *Stmt, in vec.Source, r *Resu
 	for i := range cols {
 		feed.Index = append(feed.Index, i)
 	}
-	return s.runWrite(ctx, st.bound, st.bound.Copy.Plan(feed), nil, r)
+	return s.runWriteWith(ctx, st.bound, st.bound.Copy.Plan(feed), nil, r, s.commitAgain(st, s.commitTo(st.bound)))
 }
 
 // fedTable is the rows that a client sends, as a table.

@@ -35,6 +35,8 @@ type writeAgain struct {
 	left  int
 	begun bool   // rows have left
 	done  func() // ends its turn
+	// build builds it anew, bound to what there is now; nil: it would be another statement.
+	build func(ctx context.Context, b *bind.Bound) (*writeRun, error)
 }
 
 // mayRunAgain tells how often a statement may be run again after a conflict.
@@ -43,10 +45,59 @@ func (s *Session) mayRunAgain(st ast.Stmt) int {
 		return 0 // the client has seen what the block read
 	}
 	switch st.(type) {
-	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.Truncate:
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.Truncate, *ast.CreateSchema, *ast.CreateTable, *ast.CreateView,
+		*ast.Drop, *ast.AlterTable, *ast.Comment, *ast.Copy:
 		return int(s.settings.int("lhsql.retry_conflicts"))
 	}
-	return 0 // of COPY the data that the client sent is gone
+	return 0
+}
+
+// defineAgain runs a definition, and again where it was told 40001; of CREATE TABLE AS the rows come
+// later, and with them perhaps the conflict.
+func (s *Session) defineAgain(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
+	left := s.mayRunAgain(st.parsed.Stmt)
+	again := func() error {
+		for {
+			r.forgetNotices()
+			err := s.define(ctx, st, args, r)
+			if err == nil || left <= 0 || !lostTo(ctx, err) {
+				return err
+			}
+			left--
+			b, e := s.bindAnew(ctx, st, args)
+			if e != nil {
+				return e
+			}
+			if b == nil {
+				return err
+			}
+		}
+	}
+	if err := again(); err != nil || r.run == nil || left <= 0 {
+		return err
+	}
+	w := &writeAgain{s: s, st: st, args: args, r: r, run: r.run, left: left}
+	w.build = func(context.Context, *bind.Bound) (*writeRun, error) {
+		r.run = nil
+		err := again()
+		r.src = w
+		return r.run, err
+	}
+	r.src = w
+	return nil
+}
+
+// commitAgain commits rows that a client sent and that lie in files: after a conflict the same files
+// are tried again, as what they are, rows that are added. The client cannot be asked for them twice.
+func (s *Session) commitAgain(st *Stmt, commit func(context.Context, lake.Change) error) func(context.Context, lake.Change) error {
+	return func(ctx context.Context, ch lake.Change) error {
+		for left := s.mayRunAgain(st.parsed.Stmt); ; left-- {
+			err := commit(ctx, ch)
+			if err == nil || left <= 0 || !lostTo(ctx, err) {
+				return err
+			}
+		}
+	}
 }
 
 // lostTo tells whether an error is a conflict that a statement may be run again after.
@@ -102,11 +153,14 @@ func (w *writeAgain) anew(ctx context.Context, lost error) (context.Context, err
 	if b == nil {
 		return ctx, lost
 	}
-	next, err := s.buildWrite(ctx, b, b.Plan, w.args, w.r, s.commitTo(b))
+	next, err := w.build(ctx, b)
 	if err != nil {
 		return ctx, err
 	}
-	*w.run = *next
+	if next == nil {
+		return ctx, lost
+	}
+	w.run = next
 	return ctx, nil
 }
 

@@ -72,3 +72,52 @@ func TestExactSumOfHugeIntegers(t *testing.T) {
 		}
 	}
 }
+
+// Where rows come in no order, max and min of values that are equal and look different are the same
+// whatever order they came in.
+func TestExtremesWithoutOrder(t *testing.T) {
+	for _, x := range []struct {
+		typ  types.Type
+		vals []string
+	}{{tNumeric, []string{"2", "2.0", "2.00"}}, {tInterval, []string{"1 day", "24:00:00"}}, {tFloat8, []string{"0", "-0"}}, {types.ArrayOf(tNumeric), []string{"{2}", "{2.0}"}}} {
+		for _, name := range []string{"max", "min"} {
+			r, err := ResolveFunction(name, []types.Type{x.typ}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var seen string
+			for first := range x.vals {
+				var states []AggState
+				for k := range x.vals { // each value by another goroutine
+					d, err := types.Parse(x.vals[(first+k)%len(x.vals)], x.typ, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s, err := funcOf(r.Func).Agg.New(&Ctx{}, AggCall{Args: []types.Type{x.typ}, Ret: r.Ret, Unordered: true})
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.Grow(1)
+					if err := s.Update([]*vec.Vector{vec.ConstOf(x.typ, d)}, nil, 1, nil); err != nil {
+						t.Fatal(err)
+					}
+					states = append(states, s)
+				}
+				for _, s := range states[1:] {
+					if err := states[0].Merge(s, []uint32{0}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				out := &vec.Vector{Type: r.Ret}
+				if err := states[0].Result(0, 1, out); err != nil {
+					t.Fatal(err)
+				}
+				got := types.Format(out.Datum(0), r.Ret, nil)
+				if seen != "" && got != seen {
+					t.Errorf("%s of %s is %s, and from another order %s", name, x.typ, got, seen)
+				}
+				seen = got
+			}
+		}
+	}
+}

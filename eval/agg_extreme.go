@@ -2,6 +2,7 @@ package eval
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -10,8 +11,9 @@ import (
 func init() {
 	for name, want := range map[string]int{"min": -1, "max": 1} {
 		impl := &AggImpl{
-			New:               func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call.Args[0], want), nil },
+			New:               func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call, want), nil },
 			IgnoresDuplicates: true,
+			ShowsOrder:        func(args []types.Type) bool { return len(args) == 1 && types.LooksDiffer(args[0]) },
 		}
 		for _, k := range []types.Kind{types.Int2, types.Int4, types.Int8, types.Oid, types.Float4,
 			types.Float8, types.Numeric, types.Date, types.Time, types.TimeTZ, types.Timestamp,
@@ -26,20 +28,39 @@ func init() {
 	}).returns(sameType))
 }
 
-// newExtreme makes the state of min (want -1) or max (want 1).
-func newExtreme(t types.Type, want int) AggState {
+// newExtreme makes the state of min (want -1) or max (want 1). Of equal values that look different (2
+// and 2.0, 1 day and 24:00:00, 0 and -0) the later one stays, as PostgreSQL's numeric_larger and its
+// like have it; bpchar's take the first. Where rows come in no order, the look decides.
+func newExtreme(call AggCall, want int) AggState {
+	t := call.Args[0]
+	tie := tieLater
+	switch {
+	case call.Unordered:
+		tie = tieByLook
+	case t.Kind == types.Bpchar:
+		tie = tieFirst
+	}
 	switch {
 	case t.Form() == types.FormI64 && t.Kind != types.Numeric:
 		return &intExtreme{want: want}
 	case t.Form() == types.FormF64:
-		return &floatExtreme{want: want}
+		return &floatExtreme{want: want, tie: tie}
 	case t.Kind == types.Text:
 		return &textExtreme{want: want}
 	case t.Kind == types.Numeric && t.Fixed:
 		return &numericExtreme{typ: t, want: want}
 	}
-	return &datumExtreme{typ: t, want: want}
+	return &datumExtreme{typ: t, want: want, tie: tie}
 }
+
+// tieRule says which of two equal values stays.
+type tieRule uint8
+
+const (
+	tieFirst tieRule = iota
+	tieLater
+	tieByLook
+)
 
 // intExtreme: everything that lies as int64.
 type intExtreme struct {
@@ -126,6 +147,7 @@ func nullUnseen(seen []bool, from, to int, out *vec.Vector) {
 // floatExtreme: NaN is the largest.
 type floatExtreme struct {
 	want int
+	tie  tieRule
 	val  []float64
 	seen []bool
 }
@@ -134,8 +156,17 @@ func (s *floatExtreme) Grow(n int)   { s.val, s.seen = grow(s.val, n), grow(s.se
 func (s *floatExtreme) Bytes() int64 { return int64(cap(s.val))*8 + int64(cap(s.seen)) }
 
 func (s *floatExtreme) add(g uint32, x float64) {
-	if !s.seen[g] || types.CompareFloats(x, s.val[g]) == s.want {
+	if !s.seen[g] {
 		s.val[g], s.seen[g] = x, true
+		return
+	}
+	switch c := types.CompareFloats(x, s.val[g]); {
+	case c == s.want:
+		s.val[g] = x
+	case c == 0 && x == 0: // 0 and -0
+		if s.tie == tieLater || s.tie == tieByLook && !math.Signbit(x) {
+			s.val[g] = x
+		}
 	}
 }
 
@@ -293,6 +324,7 @@ func (s *numericExtreme) Result(from, to int, out *vec.Vector) error {
 type datumExtreme struct {
 	typ  types.Type
 	want int
+	tie  tieRule
 	val  []types.Datum
 }
 
@@ -300,7 +332,16 @@ func (s *datumExtreme) Grow(n int)   { s.val = grow(s.val, n) }
 func (s *datumExtreme) Bytes() int64 { return int64(cap(s.val)) * 96 }
 
 func (s *datumExtreme) add(g uint32, d types.Datum) {
-	if s.val[g].IsNull() || s.want != 0 && types.Compare(d, s.val[g], s.typ) == s.want {
+	if s.val[g].IsNull() {
+		s.val[g] = d
+		return
+	}
+	if s.want == 0 {
+		return
+	}
+	switch c := types.Compare(d, s.val[g], s.typ); {
+	case c == s.want, c == 0 && s.tie == tieLater,
+		c == 0 && s.tie == tieByLook && types.Format(d, s.typ, nil) > types.Format(s.val[g], s.typ, nil):
 		s.val[g] = d
 	}
 }

@@ -85,6 +85,13 @@ func castContext(from, to types.Type) (ctx plan.CastContext, ok bool) {
 		return castContext(vec.ListChild(from), to.Elem())
 	case from.Kind == to.Kind:
 		return plan.Implicit, true
+	case from.Kind == types.Variant && to.Kind != types.JSONB:
+		return castContext(types.T(types.JSONB), to)
+	case to.Kind == types.Variant && from.Kind != types.JSONB:
+		if variantScalar(from.Kind) {
+			return plan.Explicit, true
+		}
+		return castContext(from, types.T(types.JSONB))
 	}
 	for _, k := range implicitTo[from.Kind] {
 		if k == to.Kind {
@@ -148,6 +155,12 @@ func LookupCast(from, to types.Type, ctx plan.CastContext) (CastFunc, bool) {
 // castFunc picks the function for a cast that exists.
 func castFunc(from, to types.Type, ctx plan.CastContext) CastFunc {
 	switch {
+	case from.Kind == types.Variant && to.Kind == types.Variant:
+		return castSame(from, to)
+	case from.Kind == types.Variant:
+		return castFromVariant(to, ctx)
+	case to.Kind == types.Variant:
+		return castToVariant(from, ctx)
 	case from.Kind == types.Unknown:
 		return castFromText(from, to)
 	case to.Kind == types.Varchar || to.Kind == types.Bpchar || to.Kind == types.Text ||

@@ -51,7 +51,9 @@ func castVolatility(from, to types.Type) plan.Volatility {
 	return plan.Immutable
 }
 
-func textual(t types.Type) bool { return t.IsString() || t.Kind == types.JSON || t.Kind == types.JSONB }
+func textual(t types.Type) bool {
+	return t.IsString() || t.Kind == types.JSON || t.Kind == types.JSONB || t.Kind == types.Variant
+}
 
 func zoned(t types.Type) bool {
 	return t.Kind == types.TimestampTZ || t.Kind == types.TimestampTZNS || t.Kind == types.TimeTZ

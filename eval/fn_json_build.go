@@ -101,7 +101,7 @@ func buildObject(c *Ctx, name string, a []types.Datum, t []types.Type) ([]byte, 
 			return nil, e
 		}
 		switch t[i].Kind {
-		case types.Array, types.Struct, types.JSON, types.JSONB, types.Map:
+		case types.Array, types.Struct, types.JSON, types.JSONB, types.Variant, types.Map:
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "key value must be scalar, not array, composite, or json")
 		}
 		if i > 0 {

@@ -162,6 +162,8 @@ func memberOf(v string, t types.Type, key string, o *types.TextOptions) (types.D
 		return types.Null, nil
 	case t.Kind == types.JSON:
 		return types.NewStr(v), nil
+	case t.Kind == types.Variant:
+		return types.Parse(v, t, o)
 	case t.Kind == types.JSONB:
 		s, err := types.CanonicalJSON(v)
 		return types.NewStr(s), err

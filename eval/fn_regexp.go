@@ -2,7 +2,6 @@ package eval
 
 import (
 	"regexp"
-	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
@@ -40,6 +39,9 @@ type pattern struct {
 	re *regexp.Regexp
 	// at matches behind one character of context, anchored there.
 	at *regexp.Regexp
+	// prefers says where the match ends and what its groups hold; nil: it is the longest, without
+	// groups.
+	prefers *preferences
 }
 
 var patterns = cache.Shared[regexpKey, *pattern]("patterns", patternBytes)
@@ -56,97 +58,40 @@ func compilePattern(text, flags string) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := syntax.Parse(translated, syntax.Perl)
-	if err != nil {
-		return nil, errRegexp(plainRegexpError(err))
-	}
-	forced := forcePreference(tree)
-	shortest := !forced && preference(tree) < 0
-	if shortest {
-		setLazy(tree, true)
-	}
-	if shortest || forced {
-		translated = tree.String()
-	}
 	p := &pattern{}
+	if p.prefers, err = readPreferences(text, flags); err != nil {
+		return nil, err
+	}
 	if p.re, err = regexp.Compile(translated); err == nil {
 		p.at, err = regexp.Compile(`\A(?s:.)(?:` + translated + `)`)
 	}
 	if err != nil {
 		return nil, errRegexp(plainRegexpError(err))
 	}
-	if !shortest && !forced {
+	size := 2 * regexpSize(translated)
+	if p.prefers != nil {
+		size += p.prefers.size
+	} else {
 		p.re.Longest()
 		p.at.Longest()
 	}
-	patterns.Put(key, p, 2*regexpSize(translated))
+	patterns.Put(key, p, size)
 	return p, nil
 }
 
-// preference is 1 for a pattern that prefers the longest match, -1 for the shortest, 0 for one
-// that does not care: PostgreSQL's rules in 9.7.3.5.
-func preference(re *syntax.Regexp) int {
-	switch re.Op {
-	case syntax.OpAlternate:
-		return 1
-	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
-		if re.Flags&syntax.NonGreedy != 0 {
-			return -1
-		}
-		return 1
-	case syntax.OpRepeat:
-		if re.Min == re.Max {
-			return preference(re.Sub[0])
-		}
-		if re.Flags&syntax.NonGreedy != 0 {
-			return -1
-		}
-		return 1
-	case syntax.OpCapture:
-		return preference(re.Sub[0])
-	case syntax.OpConcat:
-		for _, s := range re.Sub {
-			if p := preference(s); p != 0 {
-				return p
-			}
-		}
+// find gives the first match at or behind byte from: where it begins, any engine says.
+func (p *pattern) find(c *Ctx, s string, from int) []int {
+	m := p.search(c, s, from)
+	if m == nil || p.prefers == nil {
+		return m
 	}
-	return 0
+	return p.prefers.match(c, s, m[0])
 }
 
-// setLazy makes every quantifier non-greedy, so that the first match found is a shortest one, or
-// greedy.
-func setLazy(re *syntax.Regexp, lazy bool) {
-	switch re.Op {
-	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
-		re.Flags &^= syntax.NonGreedy
-		if lazy {
-			re.Flags |= syntax.NonGreedy
-		}
-	}
-	for _, s := range re.Sub {
-		setLazy(s, lazy)
-	}
-}
-
-// forcePreference applies {1,1} and {1,1}?, which do nothing but set what the part before them
-// prefers; it tells whether there were any. Such a pattern runs with first-match semantics.
-func forcePreference(re *syntax.Regexp) bool {
-	found := false
-	if re.Op == syntax.OpRepeat && re.Min == 1 && re.Max == 1 {
-		setLazy(re.Sub[0], re.Flags&syntax.NonGreedy != 0)
-		found = true
-	}
-	for _, s := range re.Sub {
-		found = forcePreference(s) || found
-	}
-	return found
-}
-
-// find gives the first match at or behind byte from, with what stands before it as context for
+// search finds the first match at or behind byte from, with what stands before it as context for
 // ^ and word boundaries. Go's engine has no such call: it searches from the character before
 // and passes over matches that begin there.
-func (p *pattern) find(c *Ctx, s string, from int) []int {
+func (p *pattern) search(c *Ctx, s string, from int) []int {
 	if from == 0 {
 		return findIn(c, p.re, s)
 	}

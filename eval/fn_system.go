@@ -21,6 +21,10 @@ func init() {
 			if err != nil {
 				return "", err
 			}
+			if n == "session_user" {
+				user, _ := s.Setting("session_authorization")
+				return user, nil
+			}
 			return s.User(), nil
 		})))
 	}

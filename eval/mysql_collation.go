@@ -34,9 +34,9 @@ func init() {
 		imm("mysql:key_bin_pad", sig(types.Text), tBytea, Fn1(func(s []byte) []byte { return bytes.TrimRight(s, " ") })).total(),
 		imm("mysql:collate", sig(types.Text, types.Text), tText, Fn2(func(s, _ []byte) []byte { return s })).total(),
 		imm("mysql:min", sig(types.Bytea), tBytea, &AggImpl{IgnoresDuplicates: true,
-			New: func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call.Args[0], -1), nil }}),
+			New: func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call, -1), nil }}),
 		imm("mysql:max", sig(types.Bytea), tBytea, &AggImpl{IgnoresDuplicates: true,
-			New: func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call.Args[0], 1), nil }}),
+			New: func(_ *Ctx, call AggCall) (AggState, error) { return newExtreme(call, 1), nil }}),
 		// A key with its text behind it sorts by the key and gives the text back: MIN and MAX.
 		imm("mysql:keyed", sig(types.Bytea, types.Text), tBytea, Fn2(keyed)).total(),
 		imm("mysql:unkeyed", sig(types.Bytea), tText, Try1(unkeyed)),

@@ -43,7 +43,7 @@ func newInNode(x node, e *plan.InList) *inNode {
 		}
 	}
 	switch form := n.typ.Form(); {
-	case n.typ.Kind == types.JSONB || n.typ.Kind == types.JSON:
+	case n.typ.Kind == types.JSONB || n.typ.Kind == types.JSON || n.typ.Kind == types.Variant:
 		n.sort(list)
 	case form == types.FormStr && n.typ.Kind != types.Numeric:
 		n.pad = n.typ.Kind == types.Bpchar

@@ -88,6 +88,10 @@ func (n *rangeNode) prepare() bool {
 	n.flo, n.fhi, n.upperBound = math.Inf(-1), math.Inf(1), false
 	n.strs = nil
 	for _, b := range n.bounds {
+		// A <> cannot be one range together with another bound.
+		if b.op == cmpNE && len(n.bounds) > 1 && n.class != cmpBytes {
+			return false
+		}
 		switch n.class {
 		case cmpInts:
 			n.narrow(b.op, types.FromInt64(b.k.Int()), true)
@@ -105,7 +109,7 @@ func (n *rangeNode) prepare() bool {
 			}
 			n.narrow(b.op, k, exact)
 		case cmpFloats:
-			if b.k.Float() != b.k.Float() || b.op == cmpNE && len(n.bounds) > 1 {
+			if b.k.Float() != b.k.Float() {
 				return false
 			}
 			n.narrowFloat(b.op, b.k.Float()+0)
@@ -114,10 +118,6 @@ func (n *rangeNode) prepare() bool {
 		default:
 			return false
 		}
-	}
-	// A <> cannot be one range together with another bound.
-	if n.negate && len(n.bounds) > 1 {
-		return false
 	}
 	return true
 }

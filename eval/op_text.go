@@ -58,7 +58,7 @@ func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector)
 	eachRow(sel, n, func(i int) {
 		at := len(out.Data)
 		for _, a := range args {
-			if a.Form == types.FormStr && a.Type.Kind != types.Numeric && a.Type.Kind != types.Bytea && a.Type.Kind != types.Bpchar {
+			if a.Form == types.FormStr && a.Type.Kind != types.Numeric && a.Type.Kind != types.Bytea && a.Type.Kind != types.Bpchar && a.Type.Kind != types.Variant {
 				vec.MustFit(len(out.Data) + len(a.Bytes(i)))
 				out.Data = room.Text(out.Data, a.Bytes(i))
 			} else {

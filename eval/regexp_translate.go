@@ -127,12 +127,28 @@ func (o *regexpOptions) set(flags string) error {
 
 // translateRegexp rewrites a PostgreSQL pattern in Go's syntax.
 func translateRegexp(pattern, flags string) (string, error) {
+	t, err := newTranslator(pattern, flags)
+	if err != nil {
+		return "", err
+	}
+	if t.opt.literal {
+		t.out.WriteString(regexp.QuoteMeta(t.in))
+		return t.out.String(), nil
+	}
+	if err := t.run(); err != nil {
+		return "", err
+	}
+	return t.out.String(), nil
+}
+
+// newTranslator reads a pattern's options, with which the output begins.
+func newTranslator(pattern, flags string) (*regexpTranslator, error) {
 	if len(pattern) > maxPattern {
-		return "", errRegexp("regular expression is too complex")
+		return nil, errRegexp("regular expression is too complex")
 	}
 	o := regexpOptions{dotNewline: true}
 	if err := o.set(flags); err != nil {
-		return "", err
+		return nil, err
 	}
 	switch {
 	case strings.HasPrefix(pattern, "***="):
@@ -140,26 +156,19 @@ func translateRegexp(pattern, flags string) (string, error) {
 	case strings.HasPrefix(pattern, "***:"):
 		pattern = pattern[4:]
 	case strings.HasPrefix(pattern, "***"):
-		return "", errRegexp("invalid regexp (reg version 0.8)")
+		return nil, errRegexp("invalid regexp (reg version 0.8)")
 	}
 	if !o.literal && strings.HasPrefix(pattern, "(?") {
 		if end := strings.IndexByte(pattern, ')'); end > 2 && isLetters(pattern[2:end]) {
 			if err := o.set(pattern[2:end]); err != nil {
-				return "", errRegexp("invalid embedded option")
+				return nil, errRegexp("invalid embedded option")
 			}
 			pattern = pattern[end+1:]
 		}
 	}
 	t := &regexpTranslator{in: pattern, opt: o}
 	t.header()
-	if o.literal {
-		t.out.WriteString(regexp.QuoteMeta(pattern))
-		return t.out.String(), nil
-	}
-	if err := t.run(); err != nil {
-		return "", err
-	}
-	return t.out.String(), nil
+	return t, nil
 }
 
 func isLetters(s string) bool {

@@ -59,6 +59,14 @@ func noFunction(name string, args []types.Type, ambiguous bool) error {
 		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 }
 
+// asJSONB is the jsonb as which a variant takes part in operators: it has none of its own.
+func asJSONB(t types.Type) types.Type {
+	if t.Kind == types.Variant {
+		return tJSONB
+	}
+	return t
+}
+
 // ResolveOperator chooses the operator for one (prefix) or two arguments. IS [NOT] DISTINCT FROM
 // counts as an operator of that name.
 func ResolveOperator(name string, args []types.Type) (Resolved, error) {
@@ -72,6 +80,9 @@ func ResolveOperator(name string, args []types.Type) (Resolved, error) {
 		}
 		r.Func = distinctFrom(r.Func, name == "IS NOT DISTINCT FROM")
 		return r, nil
+	}
+	if len(args) == 2 && args[0].Kind != types.Array && args[1].Kind != types.Array {
+		args = []types.Type{asJSONB(args[0]), asJSONB(args[1])}
 	}
 	var cands []candidate
 	for _, f := range table.ops[name] {

@@ -74,6 +74,8 @@ var implicitTo = map[types.Kind][]types.Kind{
 	types.Timestamp:     {types.TimestampTZ},
 	types.TimestampNS:   {types.Timestamp, types.TimestampTZ, types.TimestampTZNS},
 	types.TimestampTZNS: {types.TimestampTZ},
+	types.JSONB:         {types.Variant},
+	types.Variant:       {types.JSONB},
 }
 
 // implicitly tells whether an expression of type from may stand where to is wanted without
@@ -143,6 +145,8 @@ func CommonTypeIn(construct string, ts []types.Type) (types.Type, error) {
 			p = t
 		case category(p) != category(t):
 			return types.Type{}, cannotMatch(construct, p, t)
+		case t.Kind == types.Variant && p.Kind == types.JSONB:
+			p = t // a variant holds any jsonb, and not the other way
 		case isNanos(t) || isNanos(p):
 			// Not PostgreSQL's: the finer of two timestamps holds both.
 			p = finerTimestamp(p, t)

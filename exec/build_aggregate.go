@@ -23,8 +23,10 @@ func newAggregate(env *Env, n *plan.Aggregate, parts []vec.Source) (vec.Source, 
 	for _, g := range n.Groups {
 		cols.exprs = append(cols.exprs, g.Expr) // not shared: the keys are the first columns
 	}
+	// Of many grouping sets each round shares the rows among goroutines anew.
+	unordered := len(parts) > 1 || len(spec.sets) > setsAtOnce && env.workers() > 1
 	for i := range n.Aggs {
-		call, serial := newAggCall(&n.Aggs[i], cols)
+		call, serial := newAggCall(&n.Aggs[i], cols, unordered)
 		call.shareState(spec.calls)
 		spec.calls = append(spec.calls, call)
 		spec.serial = spec.serial || serial
@@ -137,12 +139,12 @@ func (a *aggColumns) column(e plan.Expr) int {
 
 // newAggCall places a call's arguments. serial: the result depends on the order of rows, so one
 // goroutine must see them all.
-func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
+func newAggCall(a *plan.Agg, cols *aggColumns, unordered bool) (call aggCall, serial bool) {
 	impl := eval.Declaration(a.Func).Agg
-	call = aggCall{filter: -1, collects: impl.Collects, ret: a.Out.Type, distinct: a.Distinct && !impl.IgnoresDuplicates}
+	call = aggCall{filter: -1, collects: impl.Collects, ret: a.Out.Type}
 	// WITHIN GROUP's sort keys are among the arguments, behind the direct ones.
 	args := a.Args
-	t := eval.AggCall{Ret: a.Out.Type}
+	t := eval.AggCall{Ret: a.Out.Type, Unordered: unordered}
 	for _, e := range args {
 		call.args = append(call.args, cols.column(e))
 		t.Args = append(t.Args, e.Type())
@@ -153,9 +155,12 @@ func newAggCall(a *plan.Agg, cols *aggColumns) (call aggCall, serial bool) {
 	if a.Filter != nil {
 		call.filter = cols.column(a.Filter)
 	}
-	if !impl.Ordered && !impl.WithinGroup {
+	shows := impl.ShowsOrder != nil && impl.ShowsOrder(t.Args)
+	call.distinct = a.Distinct && (!impl.IgnoresDuplicates || shows)
+	if !impl.Ordered && !impl.WithinGroup && !(shows && len(a.OrderBy) > 0) {
 		return call, false
 	}
+	t.Unordered = false
 	keys := a.OrderBy
 	if len(keys) == 0 && call.distinct {
 		// PostgreSQL finds duplicates by sorting, and array_agg(DISTINCT x) shows it.

@@ -154,7 +154,7 @@ func easy(kc *keyColumn, v *vec.Vector) int {
 		}
 		return 16
 	case types.FormStr:
-		if kc.typ.Kind == types.Numeric || kc.typ.Kind == types.JSONB {
+		if kc.typ.Kind == types.Numeric || kc.typ.Kind == types.JSONB || kc.typ.Kind == types.Variant {
 			break
 		}
 		return 0
@@ -399,6 +399,9 @@ func (kc *keyColumn) appendDatum(dst []byte, d types.Datum, t types.Type) []byte
 		dst = binary.BigEndian.AppendUint64(dst, uint64(w.Hi))
 		return binary.BigEndian.AppendUint64(dst, w.Lo)
 	case types.FormStr:
+		if kc.typ.Kind == types.Variant {
+			return appendJSONKey(dst, types.VariantJSON(d.Str()))
+		}
 		if kc.typ.Kind == types.JSONB {
 			return appendJSONKey(dst, d.Str())
 		}

@@ -38,6 +38,10 @@ type write struct {
 const writeShare = 4
 
 func buildWrite(env, outer *Env, n *plan.Write) ([]vec.Source, error) {
+	if n.Rewrite != nil && len(n.Rewrite.Bins) > 0 {
+		// One writer for each goroutine; what they read they open themselves.
+		return one(&write{env: env, node: n, in: make([]vec.Source, min(env.workers(), len(n.Rewrite.Bins)))}), nil
+	}
 	in, err := build(n.Input, outer, exprColumns(n))
 	if err != nil {
 		return nil, err
@@ -77,6 +81,9 @@ func (w *write) run(ctx context.Context) (err error) {
 	if w.env.Account != nil && w.env.Account.hard > 0 {
 		buffer = min(buffer, w.env.Account.hard/writeShare)
 	}
+	if r := w.node.Rewrite; r != nil && r.Share > 1 {
+		buffer /= int64(r.Share)
+	}
 	if w.sink, err = dml.NewSink(w.node, buffer/int64(len(w.in))); err != nil {
 		return err
 	}
@@ -92,8 +99,10 @@ func (w *write) run(ctx context.Context) (err error) {
 	_, sorted := w.node.Input.(*plan.Sort)
 	late := &clustered{env: w.env, types: w.sink.Types(), limit: min(maxBuckets, buffer/int64(2*len(w.in)))}
 	late.cols, late.order, late.all = dml.Clustering(w.node)
-	if len(late.order) > 0 || sorted && dml.Sorts(w.node) {
-		w.sink.Sorted()
+	if r := w.node.Rewrite; r != nil {
+		w.sink.Sorted(r.OrderID)
+	} else if len(late.order) > 0 || sorted && dml.Sorts(w.node) {
+		w.sink.Sorted(w.node.Target.Table.DefaultSortOrder().ID)
 	}
 	if late.all || !sorted {
 		w.late = late
@@ -106,13 +115,11 @@ func (w *write) run(ctx context.Context) (err error) {
 	if w.node.Returning != nil {
 		w.bufs = make([]*rowBuffer, len(w.in))
 	}
-	err = parallel(ctx, len(w.in), func(ctx context.Context, i int) error {
-		s, err := newWriteStream(ctx, w, i)
-		if err != nil {
-			return err
-		}
-		return s.run(ctx)
-	})
+	if r := w.node.Rewrite; r != nil && len(r.Bins) > 0 {
+		err = w.writeBins(ctx, r.Bins)
+	} else {
+		err = w.writeStreams(ctx)
+	}
 	if err == nil && w.late != nil {
 		err = w.late.write(ctx, w.sink)
 	}
@@ -134,6 +141,17 @@ func (w *write) run(ctx context.Context) (err error) {
 	err = w.env.Commit(ctx, w.node, *ch)
 	committed = err == nil
 	return err
+}
+
+// writeStreams writes what comes from the input.
+func (w *write) writeStreams(ctx context.Context) error {
+	return parallel(ctx, len(w.in), func(ctx context.Context, i int) error {
+		s, err := newWriteStream(ctx, w, i)
+		if err != nil {
+			return err
+		}
+		return s.run(ctx)
+	})
 }
 
 // findTasks finds the target's scan below, which knows the data files and their deletes.

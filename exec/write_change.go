@@ -29,6 +29,8 @@ func (w *write) change(ctx context.Context) (*lake.Change, error) {
 		s.Count(plan.ActDelete, dropped)
 	}
 	switch {
+	case n.Rewrite != nil:
+		return w.compaction(ch), nil
 	case n.Overwrite:
 		ch.Add = s.Written()
 		return ch, w.overwrite(ctx, ch)

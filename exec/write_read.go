@@ -82,6 +82,11 @@ func (w *write) liveRows(ctx context.Context, tasks []plan.FileTask) (int64, err
 
 // each runs a scan in this goroutine.
 func (w *write) each(ctx context.Context, sc *plan.Scan, f func(*vec.Batch)) error {
+	return w.batches(ctx, sc, func(b *vec.Batch) error { f(b); return nil })
+}
+
+// batches is each for what may fail.
+func (w *write) batches(ctx context.Context, sc *plan.Scan, f func(*vec.Batch) error) error {
 	one := *w.env
 	one.Workers = 1
 	parts := buildScan(&one, sc)
@@ -95,7 +100,9 @@ func (w *write) each(ctx context.Context, sc *plan.Scan, f func(*vec.Batch)) err
 			if b == nil {
 				break
 			}
-			f(b)
+			if err := f(b); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ type writeStream struct {
 	src               vec.Source
 	ctx               *eval.Ctx
 	action, file, pos *eval.Program
-	rowID             *eval.Program
+	rowID, rowSeq     *eval.Program
 	row, ret          []*eval.Program
 	out               *dml.RowWriter
 	buf               *rowBuffer
@@ -34,7 +34,7 @@ func newWriteStream(ctx context.Context, w *write, i int) (*writeStream, error) 
 	for _, c := range []struct {
 		e plan.Expr
 		p **eval.Program
-	}{{n.Action, &s.action}, {n.File, &s.file}, {n.Pos, &s.pos}, {n.RowID, &s.rowID}} {
+	}{{n.Action, &s.action}, {n.File, &s.file}, {n.Pos, &s.pos}, {n.RowID, &s.rowID}, {n.RowSeq, &s.rowSeq}} {
 		if c.e == nil {
 			continue
 		}
@@ -133,7 +133,7 @@ func (s *writeStream) batch(b *vec.Batch) error {
 }
 
 // lineage adds the row's id (kept by an update, none for an insert) and no sequence number: a
-// changed row's is that of the commit.
+// changed row's is that of the commit. A row that is only moved keeps both.
 func (s *writeStream) lineage(b *vec.Batch) error {
 	null := vec.ConstOf(types.T(types.Int8), types.Null)
 	id := null
@@ -144,7 +144,15 @@ func (s *writeStream) lineage(b *vec.Batch) error {
 		}
 		id = provisional(v, b, s.w.node.Target.Table, lake.LineageRowID)
 	}
-	s.cols = append(s.cols, id, null)
+	seq := null
+	if s.rowSeq != nil {
+		v, err := s.rowSeq.Eval(s.ctx, b)
+		if err != nil {
+			return err
+		}
+		seq = provisional(v, b, s.w.node.Target.Table, lake.LineageSequence)
+	}
+	s.cols = append(s.cols, id, seq)
 	return nil
 }
 

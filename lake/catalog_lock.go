@@ -2,11 +2,16 @@ package lake
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"io"
 	"math/rand/v2"
+	"net"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"modernc.org/sqlite"
@@ -89,5 +94,60 @@ func (c *sqlCatalog) fail(err error, what string) error {
 	if what != "read" {
 		verb = "write"
 	}
-	return sqlerr.Wrap(redact.Error(err, c.props), sqlerr.ConnectionException, "%s catalog %s", verb, c.name)
+	return sqlerr.Wrap(redact.Error(err, c.props), connectionCode(err), "%s catalog %s", verb, c.name)
 }
+
+// broken tells whether err says that a catalog's server went away or was never there, rather than that
+// it refused what it was asked.
+func broken(err error) bool {
+	var network net.Error
+	var state interface{ SQLState() string }
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case errors.As(err, &state):
+		// 57P01 to 57P03: shut down, crashed, not up yet; 53300: no place.
+		s := state.SQLState()
+		return strings.HasPrefix(s, "08") || s == "57P01" || s == "57P02" || s == "57P03" || s == "53300"
+	}
+	var connecting *pgconn.ConnectError
+	return errors.As(err, &network) || errors.As(err, &connecting) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), "conn closed")
+}
+
+// connectionCode is 08006 where the server is away, else 08000.
+func connectionCode(err error) sqlerr.Code {
+	if broken(err) {
+		return sqlerr.ConnectionFailure
+	}
+	return sqlerr.ConnectionException
+}
+
+// reconnections is how often what did nothing is tried again on a new connection, and the pauses
+// between.
+var reconnections = []time.Duration{0, 50 * time.Millisecond, 250 * time.Millisecond}
+
+// reconnecting runs f again where the connection to PostgreSQL broke. f must have done nothing then:
+// reading, or the beginning of a transaction. A transaction that had begun is nobody's to repeat.
+func (c *sqlCatalog) reconnecting(ctx context.Context, f func() error) error {
+	err := f()
+	for _, pause := range reconnections {
+		if !c.postgres || !broken(err) || ctx.Err() != nil {
+			break
+		}
+		// Who has restarted has ended all connections: none that lies idle is worth a try.
+		c.db.SetMaxIdleConns(0)
+		c.db.SetMaxIdleConns(idleConnections)
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+		err = f()
+	}
+	return err
+}
+
+// idleConnections is how many connections to PostgreSQL wait for the next statement.
+const idleConnections = 2

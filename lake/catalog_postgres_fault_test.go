@@ -25,6 +25,7 @@ type breaker struct {
 	after bool   // once the server has answered it, and not before it is passed on
 	down  bool   // since then nobody gets through
 	hits  int
+	open  []net.Conn
 }
 
 func newBreaker(t *testing.T, server string) *breaker {
@@ -67,6 +68,7 @@ func (b *breaker) serve(c net.Conn) {
 	defer c.Close()
 	b.mu.Lock()
 	dead := b.down && b.hits > 0
+	b.open = append(b.open, c)
 	b.mu.Unlock()
 	if dead {
 		return
@@ -245,6 +247,9 @@ func TestPostgresFaults(t *testing.T) {
 						if hits == 0 {
 							t.Fatal("the connection did not break")
 						}
+						if at == "begin" && !down && err != nil {
+							t.Errorf("it had not begun, and was not begun again: %v", err)
+						}
 						did, landed := p.did(f), at == "commit" && after
 						switch Outcome(err) {
 						case Committed:
@@ -274,6 +279,73 @@ func TestPostgresFaults(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A reading statement whose connection breaks, or finds all of them broken, is asked again on a new one;
+// while the server is away it fails with 08006.
+func TestPostgresIsReadAgain(t *testing.T) {
+	uri := postgres(t)
+	proxy := newBreaker(t, strings.TrimSuffix(strings.TrimPrefix(uri, "postgresql://postgres@"), "/postgres"))
+	ctx := context.Background()
+	c, err := OpenCatalog(ctx, "again", map[string]string{"uri": "postgresql://postgres@" + proxy.l.Addr().String() + "/postgres?sslmode=disable", "warehouse": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.CreateNamespace(ctx, "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Create(ctx, Name{Namespace: "a", Table: "t"}, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long")}}}); err != nil {
+		t.Fatal(err)
+	}
+	reads := map[string]func() error{
+		"load":       func() error { _, err := c.Load(ctx, Name{Namespace: "a", Table: "t"}); return err },
+		"list":       func() error { _, err := c.List(ctx, "a"); return err },
+		"namespaces": func() error { _, err := c.Namespaces(ctx); return err },
+		"properties": func() error { _, err := c.NamespaceProperties(ctx, "a"); return err },
+		"views":      func() error { _, err := c.Views(ctx, "a"); return err },
+	}
+	for name, read := range reads {
+		for _, after := range []bool{false, true} {
+			for _, down := range []bool{false, true} {
+				proxy.endAll() // what was prepared on a connection is not sent again
+				proxy.mu.Lock()
+				proxy.at, proxy.after, proxy.down, proxy.hits = "select", after, down, 0
+				proxy.mu.Unlock()
+				err := read()
+				proxy.mu.Lock()
+				hits := proxy.hits
+				proxy.at, proxy.down = "", false
+				proxy.mu.Unlock()
+				switch {
+				case hits == 0:
+					t.Errorf("%s: the connection did not break", name)
+				case down && sqlerr.CodeOf(err) != sqlerr.ConnectionFailure:
+					t.Errorf("%s, and the server is away: %v", name, err)
+				case !down && err != nil:
+					t.Errorf("%s, after %v: %v", name, after, err)
+				}
+				if err := read(); err != nil {
+					t.Errorf("%s, and the server is back: %v", name, err)
+				}
+			}
+		}
+		// The server ends all connections that lie idle.
+		proxy.endAll()
+		if err := read(); err != nil {
+			t.Errorf("%s, and no connection is left: %v", name, err)
+		}
+	}
+}
+
+// endAll ends every connection.
+func (b *breaker) endAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.open {
+		c.Close()
+	}
+	b.open = nil
 }
 
 // metadataFiles lists the files of the warehouse.

@@ -230,23 +230,28 @@ func (c *sqlCatalog) committing(f func() error) error {
 
 func (c *sqlCatalog) inMemory() bool { return c.db.Stats().MaxOpenConnections == 1 }
 
-// query gives each row of a query to f, after fresh; it begins anew where it met a lock.
+// query gives each row of a query to f, after fresh; it begins anew where it met a lock, or where
+// the connection broke.
 func (c *sqlCatalog) query(ctx context.Context, query string, args []any, fresh func(), f func(*sql.Rows) error) error {
-	return c.fail(c.waiting(ctx, func() error {
-		fresh()
-		defer c.reading()()
-		rows, err := c.db.QueryContext(ctx, c.q(query), args...)
-		if err != nil {
+	return c.fail(c.reconnecting(ctx, func() error {
+		return c.waiting(ctx, func() error { return c.queryOnce(ctx, query, args, fresh, f) })
+	}), "read")
+}
+
+func (c *sqlCatalog) queryOnce(ctx context.Context, query string, args []any, fresh func(), f func(*sql.Rows) error) error {
+	fresh()
+	defer c.reading()()
+	rows, err := c.db.QueryContext(ctx, c.q(query), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := f(rows); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	}), "read")
+	}
+	return rows.Err()
 }
 
 func (c *sqlCatalog) Namespaces(ctx context.Context) ([]string, error) {
@@ -525,7 +530,11 @@ func (c *sqlCatalog) inPostgres(ctx context.Context, f func(context.Context, sql
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	tx, err := c.db.BeginTx(context.WithoutCancel(ctx), nil)
+	var tx *sql.Tx
+	err := c.reconnecting(ctx, func() (err error) {
+		tx, err = c.db.BeginTx(context.WithoutCancel(ctx), nil)
+		return err
+	})
 	if err != nil {
 		return c.fail(err, "written")
 	}

@@ -42,6 +42,10 @@ type Change struct {
 	// sequence number of the commit.
 	KeepSeq bool
 
+	// Manifests replaces manifests by others that list the same files. There are no Add and Remove
+	// beside it, and the operation is "replace".
+	Manifests *NewManifests
+
 	// Edit changes metadata. It runs on each attempt, on the head's metadata, before files are
 	// applied; it must not keep the Edit.
 	Edit func(*Edit) error

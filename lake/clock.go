@@ -30,6 +30,9 @@ func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Now is the instant by the clock that commits under ctx use.
+func Now(ctx context.Context) time.Time { return clockOf(ctx, SystemClock).Now() }
+
 type clockKey struct{}
 type yieldKey struct{}
 
@@ -51,6 +54,10 @@ func clockOf(ctx context.Context, or Clock) Clock {
 func WithYield(ctx context.Context, yield func(step string) error) context.Context {
 	return context.WithValue(ctx, yieldKey{}, yield)
 }
+
+// Step calls what WithYield has set: for the steps of those who work with commits. maintain's are
+// "remove", before each file that it removes.
+func Step(ctx context.Context, step string) error { return yield(ctx, step) }
 
 func yield(ctx context.Context, step string) error {
 	if y, ok := ctx.Value(yieldKey{}).(func(string) error); ok {

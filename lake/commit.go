@@ -268,7 +268,7 @@ func (g *commitEngine) build(ctx context.Context, a *attempt, c *Change, commit,
 	if a.head.uuid != "" {
 		a.edit.require("assert-table-uuid", obj{"uuid": a.head.uuid})
 	}
-	if len(c.Add)+len(c.Remove) > 0 {
+	if len(c.Add)+len(c.Remove) > 0 || c.Manifests != nil {
 		p := &producer{c: c, head: a.head, edit: a.edit, commit: unique, spell: metadataFolder(a.edit.s)}
 		err := p.locate()
 		if err == nil {

@@ -297,7 +297,12 @@ func (c *sqlCatalog) stageNew(ctx context.Context, n Name, spec TableSpec, props
 // dropped without PURGE, or is being made. Tables that share a folder are not safe from what other
 // engines remove as orphans.
 func (c *sqlCatalog) ownFolder(ctx context.Context, location string) (string, error) {
-	err := c.store.List(ctx, Canonical(absolute(location))+"/", func(string, int64) error { return fs.ErrExist })
+	err := c.store.List(ctx, Canonical(absolute(location))+"/", func(o Object) error {
+		if o.Partial {
+			return nil
+		}
+		return fs.ErrExist
+	})
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return location, nil
 	}

@@ -80,14 +80,20 @@ func (p *producer) run(ctx context.Context) error {
 	if err := yield(ctx, "validate"); err != nil {
 		return err
 	}
+	old, err := p.head.Manifests(ctx, p.parent)
+	if err != nil {
+		return err
+	}
+	if p.c.Manifests != nil {
+		if err := p.swapManifests(old); err != nil {
+			return err
+		}
+		return p.publish(ctx)
+	}
 	if err := p.c.validate(ctx, p.head, p.parent); err != nil {
 		return err
 	}
 	if err := yield(ctx, "manifests"); err != nil {
-		return err
-	}
-	old, err := p.head.Manifests(ctx, p.parent)
-	if err != nil {
 		return err
 	}
 	if err := p.filter(ctx, old); err != nil {
@@ -337,6 +343,11 @@ func (p *producer) merge(ctx context.Context) error {
 	for _, m := range p.manifests {
 		if !merged[m.Path] {
 			rest = append(rest, m)
+			continue
+		}
+		if m.AddedSnapshotID == p.id {
+			// This commit's own, which nothing will name. One that stays is an orphan and does no harm.
+			_ = p.head.FS().Remove(ctx, m.Path)
 		}
 	}
 	p.manifests = rest
@@ -560,7 +571,7 @@ func (p *producer) operation(a, r fileSums) string {
 	switch {
 	case p.c.Operation != "":
 		return p.c.Operation
-	case p.c.Kind == Compaction:
+	case p.c.Kind == Compaction, p.c.Manifests != nil:
 		return "replace"
 	case r.data == 0 && a.deletes == 0 && r.deletes == 0:
 		return "append"

@@ -60,6 +60,12 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 	case "remove-snapshots":
 		ids, _ := u["snapshot-ids"].([]int64)
 		return !slices.ContainsFunc(ids, func(id int64) bool { return t.SnapshotByID(id) != nil })
+	case "remove-schemas":
+		ids, _ := u["schema-ids"].([]int)
+		return !slices.ContainsFunc(ids, func(id int) bool { return t.SchemaByID(id) != nil })
+	case "remove-partition-specs":
+		ids, _ := u["spec-ids"].([]int)
+		return !slices.ContainsFunc(ids, func(id int) bool { return t.Spec(id) != nil })
 	}
 	return false // what is not known cannot be recognised
 }

@@ -36,7 +36,7 @@ func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) er
 	case CopyOnWrite:
 		err = c.noNewDeletes(head, d, c.Remove)
 	case Compaction:
-		return c.noNewDeletesButEquality(head, d)
+		return c.replaceable(head, d)
 	case MergeOnReadDelete, MergeOnReadUpdate:
 		err = c.coveredLive(d)
 		if err == nil && c.Isolation == SnapshotIsolation {
@@ -98,16 +98,108 @@ func (c *Change) noNewDeletes(head *Table, d *difference, files []*DataFile) err
 	return nil
 }
 
-// noNewDeletesButEquality: an equality delete applies to rewritten files as well, if they keep
-// a sequence number before it.
-func (c *Change) noNewDeletesButEquality(head *Table, d *difference) error {
-	var rest difference
-	for _, del := range d.deletes {
-		if del.Content != EqualityDeletes || !c.KeepSeq {
-			rest.deletes = append(rest.deletes, del)
+// replaceable: the files that a compaction replaces are what they were when it read them, and the
+// delete files that it drops or rewrites delete nothing else.
+func (c *Change) replaceable(head *Table, d *difference) error {
+	for _, f := range c.Remove {
+		switch {
+		case f.Content == Data:
+			if c.lost(head, d, f) {
+				return conflict("another transaction deleted rows of %s", f.Path)
+			}
+		case d.applies(head, f):
+			return conflict("another transaction added data that the deletes in %s apply to", f.Path)
 		}
 	}
-	return c.noNewDeletes(head, &rest, c.Remove)
+	return c.coveredLive(d)
+}
+
+// lost tells whether rows of the data file f were deleted since, in a way that does not reach the
+// files that stand for it: an equality delete reaches them if they keep a sequence number before it,
+// and if it applies to their partition, too. That of another partition spec does not.
+func (c *Change) lost(head *Table, d *difference, f *DataFile) bool {
+	for _, del := range d.deletes {
+		if !mayApply(head, del, f) {
+			continue
+		}
+		if del.Content != EqualityDeletes || !c.KeepSeq {
+			return true
+		}
+		if unpartitioned(head.Spec(del.SpecID)) {
+			continue
+		}
+		for _, g := range c.Add {
+			if g.Content == Data && g.SpecID != f.SpecID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// applies tells whether the delete file del could delete rows of data that came.
+func (d *difference) applies(head *Table, del *DataFile) bool {
+	if del.Content == DeletionVector {
+		return false // it names its one file
+	}
+	for _, f := range d.added {
+		// A file that came by compaction, which kept the sequence number, has a path that no earlier
+		// delete file can name.
+		if del.Content == PositionDeletes && f.DataSeq < f.FileSeq {
+			continue
+		}
+		if mayApply(head, del, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// Lost tells, after a conflict, which of the files that a compaction removes it can not remove on
+// head: they are gone, rows of them were deleted, or (delete files) they apply to what came. All are
+// where the branch was moved to what does not come after the snapshot that was read.
+func (c *Change) Lost(ctx context.Context, head *Table) (map[*DataFile]bool, error) {
+	out := map[*DataFile]bool{}
+	all := func() map[*DataFile]bool {
+		for _, f := range c.Remove {
+			out[f] = true
+		}
+		return out
+	}
+	if c.sameTable(head) != nil || c.Snapshot == nil {
+		return all(), nil
+	}
+	branch := c.Branch
+	if branch == "" {
+		branch = "main"
+	}
+	at := head.CurrentSnapshot()
+	if branch != "main" {
+		r, ok := head.Ref(branch)
+		if !ok || !r.Branch {
+			return all(), nil
+		}
+		at = head.SnapshotByID(r.SnapshotID)
+	}
+	if !head.isAncestor(c.Snapshot.ID, at) {
+		return all(), nil
+	}
+	d, err := diff(ctx, c.Base, c.Snapshot, head, at)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range c.Remove {
+		gone := d.removed[fileKey(f)] != nil
+		if f.Content == Data {
+			gone = gone || c.lost(head, d, f)
+		} else {
+			gone = gone || d.applies(head, f)
+		}
+		if gone {
+			out[f] = true
+		}
+	}
+	return out, nil
 }
 
 // covered lists the data files that the change's new delete files refer to.
@@ -238,10 +330,23 @@ func (c *Change) sameTable(head *Table) error {
 	if c.Base.uuid != "" && head.uuid != c.Base.uuid {
 		return conflict("table %s was dropped and made anew", head.Name.Table)
 	}
-	if head.formatVersion > c.Base.formatVersion {
+	if head.formatVersion > c.Base.formatVersion && !c.onlyAdds() {
 		return conflict("another transaction upgraded the format of table %s to version %d", head.Name.Table, head.formatVersion)
 	}
 	return nil
+}
+
+// onlyAdds tells that a change is data files alone, which are in a later format what they are.
+func (c *Change) onlyAdds() bool {
+	if c.Kind != Append || c.Edit != nil || len(c.Remove) > 0 {
+		return false
+	}
+	for _, f := range c.Add {
+		if f.Content != Data {
+			return false
+		}
+	}
+	return true
 }
 
 // rowsFit refuses rows that were written for a schema that the table no longer has: a column

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -56,6 +57,29 @@ func (s *state) clone() *state {
 
 // Table gives the metadata as it stands in the Edit, without files.
 func (e *Edit) Table() *Table { return &Table{state: *e.s} }
+
+// Edited is the table as an Edit of it has made it so far, with files: for reading what the edit is
+// about to give up.
+func (t *Table) Edited(e *Edit) *Table {
+	c := *t
+	c.state = *e.s.clone()
+	return &c
+}
+
+// Try gives the table as it would be after an edit. Nothing is written.
+func (t *Table) Try(ctx context.Context, edit func(*Edit) error) (*Table, error) {
+	e, err := newEdit(&t.state, nextInstant(ctx, t))
+	if err != nil {
+		return nil, metadataError(err, t.MetadataLocation)
+	}
+	if err := edit(e); err != nil {
+		return nil, err
+	}
+	if err := e.flush(); err != nil {
+		return nil, err
+	}
+	return t.Edited(e), nil
+}
 
 func (e *Edit) set(key string, v any) error {
 	raw, err := json.Marshal(v)
@@ -309,8 +333,9 @@ func (e *Edit) flush() error {
 	return e.flushSpec()
 }
 
-// filterDoc removes the items of snapshots that are gone from an array of the document.
-func (e *Edit) filterDoc(key string, gone map[int64]bool) error {
+// filterDoc removes the items with ids that are gone from an array of the document; id is the name of
+// their id.
+func (e *Edit) filterDoc(key, id string, gone func(int64) bool) error {
 	raw, ok := e.doc[key]
 	if !ok {
 		return nil
@@ -321,13 +346,15 @@ func (e *Edit) filterDoc(key string, gone map[int64]bool) error {
 	}
 	rest := []json.RawMessage{}
 	for _, item := range list {
-		var s struct {
-			ID int64 `json:"snapshot-id"`
-		}
+		var s map[string]json.RawMessage
 		if err := json.Unmarshal(item, &s); err != nil {
 			return err
 		}
-		if !gone[s.ID] {
+		var n int64
+		if err := json.Unmarshal(s[id], &n); err != nil {
+			return err
+		}
+		if !gone(n) {
 			rest = append(rest, item)
 		}
 	}

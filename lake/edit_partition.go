@@ -259,7 +259,7 @@ func (e *Edit) SetSortOrder(list []SortBy) error {
 		if err != nil {
 			return err
 		}
-		if by.Transform.Kind != Identity && !by.Transform.AppliesTo(f.Iceberg) || len(f.Children) > 0 {
+		if by.Transform.Kind != Identity && !by.Transform.AppliesTo(f.Iceberg) || len(f.Children) > 0 || f.Iceberg == "variant" {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "rows cannot be sorted by %s of column %q of type %s", by.Transform, by.Column, f.Iceberg)
 		}
 		o.Fields = append(o.Fields, SortField{SourceIDs: []int{f.ID}, Transform: by.Transform, Desc: by.Desc, NullsFirst: by.NullsFirst})

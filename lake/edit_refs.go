@@ -264,13 +264,19 @@ func (e *Edit) RemoveSnapshots(ids []int64) error {
 		}
 		gone[id] = true
 	}
-	if err := e.filterDoc("snapshots", gone); err != nil {
+	if len(gone) == 0 {
+		return nil
+	}
+	goes := func(id int64) bool { return gone[id] }
+	if err := e.filterDoc("snapshots", "snapshot-id", goes); err != nil {
 		return err
 	}
-	for _, key := range []string{"statistics", "partition-statistics"} {
-		if err := e.filterDoc(key, gone); err != nil {
+	// A catalog that is sent updates forgets these files by itself.
+	for key, list := range map[string]*[]StatisticsFile{"statistics": &e.s.statistics, "partition-statistics": &e.s.partitionStatistics} {
+		if err := e.filterDoc(key, "snapshot-id", goes); err != nil {
 			return err
 		}
+		*list = slices.DeleteFunc(slices.Clone(*list), func(f StatisticsFile) bool { return gone[f.SnapshotID] })
 	}
 	var rest []*Snapshot
 	for _, s := range e.s.snapshots {
@@ -292,6 +298,40 @@ func (e *Edit) RemoveSnapshots(ids []int64) error {
 	e.s.log = log
 	e.update("remove-snapshots", obj{"snapshot-ids": ids})
 	return e.setLog()
+}
+
+// RemoveSchemas forgets schemas that no kept snapshot was written with; the current one stays.
+func (e *Edit) RemoveSchemas(ids []int) error {
+	gone := map[int]bool{}
+	for _, id := range ids {
+		if id == e.s.currentSchemaID {
+			return sqlerr.New(sqlerr.DependentObjectsExist, "schema %d is the table's current one", id)
+		}
+		gone[id] = true
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	e.s.schemas = slices.DeleteFunc(e.s.schemas, func(s *Schema) bool { return gone[s.ID] })
+	e.update("remove-schemas", obj{"schema-ids": ids})
+	return e.filterDoc("schemas", "schema-id", func(id int64) bool { return gone[int(id)] })
+}
+
+// RemoveSpecs forgets partition specs that no manifest of a kept snapshot has; the default one stays.
+func (e *Edit) RemoveSpecs(ids []int) error {
+	gone := map[int]bool{}
+	for _, id := range ids {
+		if id == e.s.defaultSpecID {
+			return sqlerr.New(sqlerr.DependentObjectsExist, "partition spec %d is the table's default", id)
+		}
+		gone[id] = true
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	e.s.specs = slices.DeleteFunc(e.s.specs, func(s *PartitionSpec) bool { return gone[s.ID] })
+	e.update("remove-partition-specs", obj{"spec-ids": ids})
+	return e.filterDoc("partition-specs", "spec-id", func(id int64) bool { return gone[int(id)] })
 }
 
 func intProperty(props map[string]string, key string, or int) int {

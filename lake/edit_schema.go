@@ -150,6 +150,9 @@ func (e *Edit) checkNew(f *Field) error {
 		if d == nil {
 			continue
 		}
+		if f.Iceberg == "variant" && !d.IsNull() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "column %q: a variant's default can only be NULL", f.Name)
+		}
 		if err := CheckValue(f, *d); err != nil {
 			return err
 		}

@@ -95,6 +95,8 @@ func icebergOf(t types.Type) (spelled, hint string) {
 		return "timestamp_ns", ""
 	case types.TimestampTZNS:
 		return "timestamptz_ns", ""
+	case types.Variant:
+		return "variant", ""
 	case types.UUID:
 		return "uuid", ""
 	case types.Oid:

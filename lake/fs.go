@@ -1,6 +1,9 @@
 package lake
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // FS reads and writes objects by absolute location ("/path", "file:///path", "s3://bucket/key").
 // Every call takes a context and honours its end. Safe for concurrent use. A missing object is
@@ -16,7 +19,18 @@ type FS interface {
 	// CreateStream is Create for large objects; Commit publishes, Abort leaves no trace.
 	CreateStream(ctx context.Context, path string) (Writer, error)
 	Remove(ctx context.Context, path string) error
-	List(ctx context.Context, prefix string, yield func(path string, size int64) error) error
+	// List calls yield for each object in the folder prefix and below, in no order.
+	List(ctx context.Context, prefix string, yield func(Object) error) error
+}
+
+// Object is what a listing tells of an object.
+type Object struct {
+	Path     string // canonical
+	Size     int64  // bytes
+	Modified time.Time
+	// Partial says that the object is not whole and never was: a writer is at it, or died at it.
+	// Nothing but a listing sees it.
+	Partial bool
 }
 
 // Identified is an FS that tells what lies at a path without opening it.

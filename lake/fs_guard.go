@@ -57,7 +57,7 @@ func (g *guardFS) Remove(ctx context.Context, path string) error {
 	return g.inner.Remove(ctx, path)
 }
 
-func (g *guardFS) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
+func (g *guardFS) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	prefix = Canonical(prefix)
 	if err := allowed(prefix, g.prefixes); err != nil {
 		return err

@@ -237,18 +237,28 @@ func (LocalFS) Remove(ctx context.Context, path string) error {
 	return os.Remove(Canonical(path))
 }
 
-func (LocalFS) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
-	return filepath.WalkDir(Canonical(prefix), func(p string, d fs.DirEntry, err error) error {
+func (LocalFS) List(ctx context.Context, prefix string, yield func(Object) error) error {
+	root := Canonical(prefix)
+	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil || !d.Type().IsRegular() || strings.Contains(d.Name(), tempMark) {
+		if err != nil {
+			if p != root && errors.Is(err, fs.ErrNotExist) {
+				return nil // it went while we walked
+			}
 			return err
 		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
 		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		return yield(p, info.Size())
+		return yield(Object{Path: p, Size: info.Size(), Modified: info.ModTime(), Partial: strings.Contains(d.Name(), tempMark)})
 	})
 }

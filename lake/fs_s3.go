@@ -381,7 +381,7 @@ func (s *s3FS) Remove(ctx context.Context, path string) error {
 	return s3Error(err, "remove", path)
 }
 
-func (s *s3FS) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
+func (s *s3FS) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	bucket, key, err := bucketKey(strings.TrimRight(prefix, "/") + "/")
 	if err != nil {
 		return err
@@ -393,7 +393,7 @@ func (s *s3FS) List(ctx context.Context, prefix string, yield func(path string, 
 			return s3Error(err, "list", prefix)
 		}
 		for _, o := range page.Contents {
-			if err := yield("s3://"+bucket+"/"+aws.ToString(o.Key), aws.ToInt64(o.Size)); err != nil {
+			if err := yield(Object{Path: "s3://" + bucket + "/" + aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Modified: aws.ToTime(o.LastModified)}); err != nil {
 				return err
 			}
 		}

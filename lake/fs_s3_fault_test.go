@@ -135,7 +135,7 @@ func TestS3Faults(t *testing.T) {
 		{"ask for the size", "HEAD", 1, read(false)},
 		{"list", "GET", 1, func(ctx context.Context, s *Store) error {
 			n := 0
-			err := s.List(ctx, "s3://b/x", func(string, int64) error { n++; return nil })
+			err := s.List(ctx, "s3://b/x", func(Object) error { n++; return nil })
 			if err == nil && n != 1 {
 				t.Errorf("%d objects", n)
 			}

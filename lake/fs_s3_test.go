@@ -156,7 +156,7 @@ func TestS3(t *testing.T) {
 		t.Errorf("a large object: %d bytes, %v", len(got), err)
 	}
 	n := 0
-	must(store.List(ctx, "s3://b/x", func(string, int64) error { n++; return nil }))
+	must(store.List(ctx, "s3://b/x", func(Object) error { n++; return nil }))
 	if n != 3 {
 		t.Errorf("%d objects", n)
 	}

@@ -112,7 +112,7 @@ func (s *Store) Remove(ctx context.Context, path string) error {
 	return f.Remove(ctx, path)
 }
 
-func (s *Store) List(ctx context.Context, prefix string, yield func(path string, size int64) error) error {
+func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	f, err := s.at(ctx, prefix)
 	if err != nil {
 		return err

@@ -357,7 +357,7 @@ func TestStageReplaceDrop(t *testing.T) {
 	f.must(f.c.Rename(f.ctx, u, v))
 	f.must(f.c.Drop(f.ctx, v, true))
 	left := 0
-	f.must(LocalFS{}.List(f.ctx, f.dir+"/wh/a/u", func(p string, _ int64) error { left++; t.Log(p); return nil }))
+	f.must(LocalFS{}.List(f.ctx, f.dir+"/wh/a/u", func(o Object) error { left++; t.Log(o.Path); return nil }))
 	if left != 0 {
 		t.Errorf("%d files are left", left)
 	}

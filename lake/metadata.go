@@ -1,6 +1,10 @@
 package lake
 
-import "time"
+import (
+	"time"
+
+	"github.com/lhsql/lhsql/internal/sqlerr"
+)
 
 // state is what the metadata file says, in our own types. Slices are in the file's order.
 type state struct {
@@ -24,7 +28,10 @@ type state struct {
 	refs            []Ref
 	log             []LogEntry
 	metadataLog     []MetadataLogEntry
-	raw             []byte // the document itself: a commit edits it and keeps what it does not know
+	statistics      []StatisticsFile
+	// partitionStatistics are files of the other kind (spec, "Partition Statistics").
+	partitionStatistics []StatisticsFile
+	raw                 []byte // the document itself: a commit edits it and keeps what it does not know
 }
 
 // FirstReservedID is the first of the field ids that no table's own column has (spec, "Reserved Field
@@ -44,6 +51,10 @@ func (t *Table) Snapshots() []*Snapshot          { return t.snapshots }
 func (t *Table) Refs() []Ref                     { return t.refs }
 func (t *Table) SnapshotLog() []LogEntry         { return t.log }
 func (t *Table) MetadataLog() []MetadataLogEntry { return t.metadataLog }
+
+// Statistics and PartitionStatistics are the files of statistics that the metadata names.
+func (t *Table) Statistics() []StatisticsFile          { return t.statistics }
+func (t *Table) PartitionStatistics() []StatisticsFile { return t.partitionStatistics }
 
 // Schema is the current schema.
 func (t *Table) Schema() *Schema { return t.SchemaByID(t.currentSchemaID) }
@@ -115,6 +126,24 @@ func (t *Table) Ref(name string) (Ref, bool) {
 		}
 	}
 	return Ref{}, false
+}
+
+// MetadataBytes is the size of the table's metadata document, which each commit writes anew.
+func (t *Table) MetadataBytes() int64 { return int64(len(t.raw)) }
+
+// Head is the snapshot that a branch is at; "" is main, nil: it has none yet.
+func (t *Table) Head(branch string) (*Snapshot, error) {
+	if branch == "" || branch == "main" {
+		return t.CurrentSnapshot(), nil
+	}
+	r, ok := t.Ref(branch)
+	switch {
+	case !ok:
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "branch %q does not exist", branch)
+	case !r.Branch:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is a tag: tags cannot be written", branch)
+	}
+	return t.SnapshotByID(r.SnapshotID), nil
 }
 
 // MappedField is an item of a name mapping (spec, "Column Projection").

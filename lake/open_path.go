@@ -96,9 +96,10 @@ func latestMetadata(ctx context.Context, store FS, folder string) (string, error
 	}
 	var best []string
 	top := -1
-	err := store.List(ctx, dir, func(p string, _ int64) error {
+	err := store.List(ctx, dir, func(o Object) error {
+		p := o.Path
 		name := p[strings.LastIndexByte(p, '/')+1:]
-		if parentLoc(Canonical(p)) != dir {
+		if o.Partial || parentLoc(Canonical(p)) != dir {
 			return nil
 		}
 		if n, ok := metadataVersion(name); ok {

@@ -55,7 +55,16 @@ type metadataJSON struct {
 		TimestampMs  int64  `json:"timestamp-ms"`
 		MetadataFile string `json:"metadata-file"`
 	} `json:"metadata-log"`
-	Refs map[string]refJSON `json:"refs"`
+	Refs                map[string]refJSON `json:"refs"`
+	Statistics          []statisticsJSON   `json:"statistics"`
+	PartitionStatistics []statisticsJSON   `json:"partition-statistics"`
+}
+
+// statisticsJSON is what the two kinds of statistics files have in common.
+type statisticsJSON struct {
+	SnapshotID *int64 `json:"snapshot-id"`
+	Path       string `json:"statistics-path"`
+	Size       *int64 `json:"file-size-in-bytes"`
 }
 
 type specJSON struct {
@@ -400,6 +409,13 @@ func (s *state) readSnapshots(m *metadataJSON) error {
 	for _, l := range m.MetadataLog {
 		s.metadataLog = append(s.metadataLog, MetadataLogEntry{Time: time.UnixMilli(l.TimestampMs).UTC(), File: l.MetadataFile})
 	}
+	var err error
+	if s.statistics, err = readStatistics("statistics", m.Statistics); err != nil {
+		return err
+	}
+	if s.partitionStatistics, err = readStatistics("partition-statistics", m.PartitionStatistics); err != nil {
+		return err
+	}
 	main := false
 	for name, r := range m.Refs {
 		// A ref of a kind that we do not know is read like a tag: it names a snapshot.
@@ -424,6 +440,22 @@ func (s *state) readSnapshots(m *metadataJSON) error {
 	}
 	sort.Slice(s.refs, func(i, j int) bool { return s.refs[i].Name < s.refs[j].Name })
 	return nil
+}
+
+func readStatistics(key string, list []statisticsJSON) ([]StatisticsFile, error) {
+	var out []StatisticsFile
+	for _, j := range list {
+		switch {
+		case j.SnapshotID == nil:
+			return nil, fmt.Errorf("an item of %s lacks the required field snapshot-id", key)
+		case j.Path == "":
+			return nil, fmt.Errorf("an item of %s lacks the required field statistics-path", key)
+		case j.Size == nil:
+			return nil, fmt.Errorf("an item of %s lacks the required field file-size-in-bytes", key)
+		}
+		out = append(out, StatisticsFile{SnapshotID: *j.SnapshotID, Path: j.Path, Size: *j.Size})
+	}
+	return out, nil
 }
 
 func (j *snapshotJSON) snapshot() *Snapshot {

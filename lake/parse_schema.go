@@ -195,7 +195,7 @@ func TypeOf(iceberg string) types.Type {
 	case "binary":
 		return types.T(types.Bytea)
 	case "variant":
-		return types.T(types.JSONB)
+		return types.T(types.Variant)
 	}
 	if p, s, ok := decimalParams(iceberg); ok {
 		return types.DecimalType(p, s)

@@ -1,14 +1,28 @@
 package lake
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
+
+// MayRemove refuses to remove files of a table whose owner wants them kept.
+func (t *Table) MayRemove() error {
+	switch {
+	case t.Moved():
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "the files of table %s cannot be removed: it was moved, its metadata names other places", t.Name.Table)
+	case strings.EqualFold(t.properties["gc.enabled"], "false"):
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "the files of table %s cannot be removed: its property gc.enabled is false", t.Name.Table).
+			WithHint("Other tables may share them. If none does: ALTER TABLE … SET TBLPROPERTIES ('gc.enabled' = 'true').")
+	}
+	return nil
+}
 
 // mayPurge refuses where the table's owner wants its files kept.
 func mayPurge(t *Table) error {
@@ -28,52 +42,34 @@ func purgeFiles(ctx context.Context, c Catalog, t *Table) error {
 	if err != nil {
 		return err
 	}
-	gone := map[string]bool{}
+	gone := newLocSet()
 	remove := func(loc string) error {
-		loc = t.Resolve(loc)
-		if gone[loc] || others.holds(loc) {
+		if others.holds(loc) {
 			return nil
 		}
-		gone[loc] = true
+		if first, err := gone.add(loc); err != nil || !first {
+			return err
+		}
 		if err := t.FS().Remove(ctx, loc); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fileError(err, "remove", loc)
 		}
 		return nil
 	}
-	var lists, manifests []string
-	for _, s := range t.snapshots {
-		ms, err := t.Manifests(ctx, s)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+	// By kind: manifests before the lists that lead to them, the table's own metadata file at the very end.
+	var metadata []Held
+	err = t.ReachAll(ctx, Reach{Damaged: true}, func(h *Held) error {
+		if h.Kind.Content() {
+			return remove(h.Path)
 		}
-		if err != nil {
-			return err
-		}
-		for _, m := range ms {
-			if gone["m:"+m.Path] {
-				continue
-			}
-			gone["m:"+m.Path] = true
-			es, err := t.EntriesWith(ctx, m, nil)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			for _, e := range es {
-				if err := remove(e.File.Path); err != nil {
-					return err
-				}
-			}
-			manifests = append(manifests, m.Path)
-		}
-		if s.ManifestList != "" {
-			lists = append(lists, s.ManifestList)
-		}
+		metadata = append(metadata, *h)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	for _, l := range t.metadataLog {
-		lists = append(lists, l.File)
-	}
-	for _, p := range append(append(manifests, lists...), t.MetadataLocation) {
-		if err := remove(p); err != nil {
+	slices.SortStableFunc(metadata, func(a, b Held) int { return cmp.Compare(a.Kind, b.Kind) })
+	for _, h := range metadata {
+		if err := remove(h.Path); err != nil {
 			return err
 		}
 	}

@@ -179,15 +179,7 @@ func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error)
 	}
 	loc := t.Resolve(s.ManifestList)
 	v, err := t.place.cached(ctx, "list:", loc, func() (any, int64, error) {
-		b, err := t.place.fs.ReadAll(ctx, loc)
-		if err != nil {
-			return nil, 0, err
-		}
-		ms, err := parseManifestList(b, s.Seq)
-		if n, e := strconv.ParseInt(s.Summary["total-data-files"], 10, 64); err == nil && e == nil && n > 0 && len(ms) == 0 {
-			// An Avro file that is cut off after its header is whole to its reader.
-			err = sqlerr.New(sqlerr.DataCorrupted, "the manifest list is empty, snapshot %d has %d data files", s.ID, n)
-		}
+		ms, err := t.readList(ctx, s, loc)
 		size := int64(256)
 		for _, m := range ms {
 			size += 320 + int64(len(m.Path)+112*len(m.Partitions))
@@ -198,6 +190,19 @@ func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error)
 		return nil, fileError(err, "read manifest list", loc)
 	}
 	return v.([]*Manifest), nil
+}
+
+func (t *Table) readList(ctx context.Context, s *Snapshot, loc string) ([]*Manifest, error) {
+	b, err := t.place.fs.ReadAll(ctx, loc)
+	if err != nil {
+		return nil, err
+	}
+	ms, err := parseManifestList(b, s.Seq)
+	if n, e := strconv.ParseInt(s.Summary["total-data-files"], 10, 64); err == nil && e == nil && n > 0 && len(ms) == 0 {
+		// An Avro file that is cut off after its header is whole to its reader.
+		err = sqlerr.New(sqlerr.DataCorrupted, "the manifest list is empty, snapshot %d has %d data files", s.ID, n)
+	}
+	return ms, err
 }
 
 // listedManifests makes manifests of a v1 snapshot that has no list: what a list would say is
@@ -231,34 +236,50 @@ func (t *Table) Entries(ctx context.Context, m *Manifest) ([]Entry, error) {
 // EntriesWith is Entries with the counts and bounds of only the given fields, which is much
 // cheaper on large manifests: plan with the fields of the predicate. No fields: no statistics.
 func (t *Table) EntriesWith(ctx context.Context, m *Manifest, fields []int) ([]Entry, error) {
+	return t.entries(ctx, m, wantedStats(fields))
+}
+
+func wantedStats(fields []int) map[int]bool {
 	stats := make(map[int]bool, len(fields))
 	for _, id := range fields {
 		stats[id] = true
 	}
-	return t.entries(ctx, m, stats)
+	return stats
 }
 
 func (t *Table) entries(ctx context.Context, m *Manifest, stats map[int]bool) ([]Entry, error) {
-	spec := t.Spec(m.SpecID)
-	loc := t.Resolve(m.Path)
-	if spec == nil {
-		return nil, sqlerr.New(sqlerr.DataCorrupted, "manifest %s names partition spec %d, which the table does not have", loc, m.SpecID)
-	}
-	if m.Encrypted {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "manifest %s is encrypted", loc)
+	spec, loc, err := t.readable(m)
+	if err != nil {
+		return nil, err
 	}
 	v, err := t.place.cached(ctx, entriesKey(m, spec, stats), loc, func() (any, int64, error) {
-		b, err := t.place.fs.ReadAll(ctx, loc)
-		if err != nil {
-			return nil, 0, err
-		}
-		es, err := parseManifest(b, m, spec, stats)
+		es, err := t.readEntries(ctx, m, spec, loc, stats)
 		return es, entriesSize(es), err
 	})
 	if err != nil {
 		return nil, fileError(err, "read manifest", loc)
 	}
 	return v.([]Entry), nil
+}
+
+// readable gives what a manifest is read by, and where it lies.
+func (t *Table) readable(m *Manifest) (*PartitionSpec, string, error) {
+	spec, loc := t.Spec(m.SpecID), t.Resolve(m.Path)
+	switch {
+	case spec == nil:
+		return nil, loc, sqlerr.New(sqlerr.DataCorrupted, "manifest %s names partition spec %d, which the table does not have", loc, m.SpecID)
+	case m.Encrypted:
+		return nil, loc, sqlerr.New(sqlerr.FeatureNotSupported, "manifest %s is encrypted", loc)
+	}
+	return spec, loc, nil
+}
+
+func (t *Table) readEntries(ctx context.Context, m *Manifest, spec *PartitionSpec, loc string, stats map[int]bool) ([]Entry, error) {
+	b, err := t.place.fs.ReadAll(ctx, loc)
+	if err != nil {
+		return nil, err
+	}
+	return parseManifest(b, m, spec, stats)
 }
 
 // cached reads what lies at loc, or remembers it under the prefix and what really lies there: a

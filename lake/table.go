@@ -64,6 +64,13 @@ type MetadataLogEntry struct {
 	File string
 }
 
+// StatisticsFile is a file of statistics of one snapshot (spec, "Table Statistics").
+type StatisticsFile struct {
+	SnapshotID int64
+	Path       string // as the metadata says
+	Size       int64  // bytes
+}
+
 // Column is what a table's column looks like to SQL, in order of the schema.
 type Column = types.Field
 

@@ -36,12 +36,43 @@ type Write struct {
 	CopyOnWrite bool
 	Overwrite   bool // INSERT OVERWRITE
 	Static      []StaticPartition
+	// Rewrite: the new rows are those of data files, which the new files replace. RowSeq then is,
+	// with row lineage, the sequence number of the rows' last update.
+	Rewrite *Compaction
+	RowSeq  Expr
 
 	// Filled by the planner. Drop are files of which every row is deleted: they need not be read.
 	Drop []FileTask
 	// Conflicts tells whether a file could hold rows that the statement's read of the target
 	// matches; nil: every file could.
 	Conflicts func(*lake.DataFile) bool
+}
+
+// Compaction is what rewriting data files adds to a Write, whose rows are whole rows of Target at Target.Base in
+// no other order than Order.
+type Compaction struct {
+	// Tasks are the data files that go, with all deletes that apply to their rows.
+	Tasks []FileTask
+	// Bins, if there are any, are Tasks cut into runs: each becomes files of its own, its rows in
+	// the order of the files that they lie in, and Input is not read.
+	Bins [][]FileTask
+	// Gather: rows of several partitions are gathered by partition before they are written.
+	Gather bool
+	// Drop are delete files that no data file is left for.
+	Drop []*lake.DataFile
+	// SpecID is the partition spec of the new files.
+	SpecID int
+	// FileBytes is the size at which a new file ends; 0: what the table says.
+	FileBytes int64
+	// Order is that of rows within a file, over the columns 1, 2, … that are the fields of
+	// Target.Schema; OrderID the sort order of the table's that new files may claim, 0: none.
+	Order   []SortKey
+	OrderID int
+	// KeepSeq gives the new files the sequence number of Target.Base: equality deletes that come
+	// meanwhile apply to them.
+	KeepSeq bool
+	// Share is how many such writes share the statement's memory; 0: this one alone.
+	Share int
 }
 
 func (n *Write) Columns() []Column { return named(n.Returning) }

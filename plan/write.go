@@ -176,7 +176,7 @@ func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds f
 			}
 			return f(e)
 		}
-		m.Action, m.File, m.Pos, m.RowID = opt(n.Action), opt(n.File), opt(n.Pos), opt(n.RowID)
+		m.Action, m.File, m.Pos, m.RowID, m.RowSeq = opt(n.Action), opt(n.File), opt(n.Pos), opt(n.RowID), opt(n.RowSeq)
 		m.Row, m.Returning = list(n.Row), ret(n.Returning)
 		return &m
 	case *Insert:

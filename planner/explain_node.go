@@ -16,10 +16,10 @@ func (x *explainer) node(n plan.Node) *box {
 	}
 	if st := x.stats(n); st != nil {
 		if st.Memory > 0 {
-			b.addText("Memory", st.Memory, bytesText(st.Memory))
+			b.addText("Memory", st.Memory, BytesText(st.Memory))
 		}
 		if st.Spilled > 0 {
-			b.addText("Spilled", st.Spilled, bytesText(st.Spilled))
+			b.addText("Spilled", st.Spilled, BytesText(st.Spilled))
 		}
 		for _, l := range st.Extra {
 			b.add(l.Name, l.Value)
@@ -263,11 +263,12 @@ func (b *box) pruning(n *plan.Scan, r *plan.PruneReport) {
 		m := newObject()
 		m.set("Read At Most", r.Bytes-r.BytesSkipped)
 		m.set("Total", r.Bytes)
-		b.addText("Bytes", m, bytesText(r.Bytes-r.BytesSkipped)+" of "+bytesText(r.Bytes))
+		b.addText("Bytes", m, BytesText(r.Bytes-r.BytesSkipped)+" of "+BytesText(r.Bytes))
 	}
 }
 
-func bytesText(n int64) string {
+// BytesText is a number of bytes as EXPLAIN says it.
+func BytesText(n int64) string {
 	const unit = 1024
 	if n < unit {
 		return fmt.Sprintf("%d B", n)

@@ -107,26 +107,26 @@ func (x *deleteIndex) add(d *lake.DataFile) {
 	case lake.DeletionVector:
 		x.vectors[d.ReferencedFile] = append(x.vectors[d.ReferencedFile], d)
 	case lake.PositionDeletes:
-		if f := onlyFile(d); f != "" {
+		if f := OnlyFile(d); f != "" {
 			x.positions[f] = append(x.positions[f], d)
 			return
 		}
-		k := partitionKey(d)
+		k := PartitionKey(d)
 		x.wide[k] = append(x.wide[k], d)
 	case lake.EqualityDeletes:
 		if x.p.unpartitioned(d.SpecID) {
 			x.global = append(x.global, d)
 			return
 		}
-		k := partitionKey(d)
+		k := PartitionKey(d)
 		x.equality[k] = append(x.equality[k], d)
 	}
 }
 
-// onlyFile is the one data file that position deletes cover, if they say so: by name, or by
+// OnlyFile is the one data file that position deletes cover, if they say so: by name, or by
 // equal bounds of file_path. Bounds that may be cut short name nothing; a whole path ends as
 // data files do.
-func onlyFile(d *lake.DataFile) string {
+func OnlyFile(d *lake.DataFile) string {
 	if d.ReferencedFile != "" {
 		return d.ReferencedFile
 	}
@@ -144,8 +144,8 @@ func onlyFile(d *lake.DataFile) string {
 
 // of lists the deletes for one data file.
 func (x *deleteIndex) of(f *lake.DataFile) []*lake.DataFile {
-	key := partitionKey(f)
-	same := func(d *lake.DataFile) bool { return partitionKey(d) == key }
+	key := PartitionKey(f)
+	same := func(d *lake.DataFile) bool { return PartitionKey(d) == key }
 	var out []*lake.DataFile
 	vector := false
 	for _, d := range x.vectors[f.Path] {
@@ -193,8 +193,8 @@ func mayCover(d *lake.DataFile, path string) bool {
 	return !hasHi || path <= string(hi) || strings.HasPrefix(path, string(hi))
 }
 
-// partitionKey spells spec and partition tuple, so that equal partitions have equal keys.
-func partitionKey(f *lake.DataFile) string {
+// PartitionKey spells spec and partition tuple, so that equal partitions have equal keys.
+func PartitionKey(f *lake.DataFile) string {
 	b := binary.AppendVarint(nil, int64(f.SpecID))
 	for _, d := range f.Partition {
 		b = append(b, byte(d.Form()))

@@ -151,6 +151,9 @@ func matches(want any, d types.Datum, t types.Type) bool {
 		return math.Float64bits(want.(float64)) == math.Float64bits(d.Float())
 	case types.Array, types.Struct, types.Map:
 		return matchesList(want.([]any), d.List(), t)
+	case types.Variant: // as jsonb, and its types
+		w := want.([]any)
+		return w[0] == types.VariantJSON(d.Str()) && w[1] == types.VariantType(d.Str())
 	case types.Bytea:
 		return want == hex.EncodeToString([]byte(d.Str()))
 	}
@@ -187,8 +190,11 @@ func checkRows(tb testing.TB, fx fixture, n *plan.Scan, rows [][]types.Datum) {
 			if t := n.Cols[c].Type; !matches(fx.Rows[i][c], rows[i][c], t) {
 				if bad++; bad < 8 {
 					got := fmt.Sprint(rows[i][c])
+					if t.Kind == types.Variant && !rows[i][c].IsNull() {
+						got = types.VariantType(rows[i][c].Str())
+					}
 					if t.Kind != types.Struct && t.Kind != types.Array && t.Kind != types.Map {
-						got = types.Format(rows[i][c], t, nil)
+						got += " " + types.Format(rows[i][c], t, nil)
 					}
 					tb.Errorf("row %d, %s: got %s, want %v", i, n.Cols[c].Name, got, fx.Rows[i][c])
 				}

@@ -46,6 +46,9 @@ func (f *openFile) done() {
 			f.held.Close()
 		}
 		f.s.deletes.done(f.task)
+		if f.s.env.Done != nil {
+			f.s.env.Done(f.task.File)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package scan
 
 import (
-	"strings"
-
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -255,29 +253,6 @@ func absent(f *lake.Field) (types.Datum, error) {
 
 func shape(f *lake.Field, n *parquet.Node) error {
 	return sqlerr.New(sqlerr.DataCorrupted, "column %q of a Parquet file is no %s, as the table's schema has it", n.Name, f.Iceberg)
-}
-
-func variantSpec(f *lake.Field, n *parquet.Node) (*parquet.Spec, error) {
-	var meta, value *parquet.Node
-	for _, c := range n.Children {
-		switch strings.ToLower(c.Name) {
-		case "metadata":
-			meta = c
-		case "value":
-			value = c
-		default:
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "column %q is a shredded variant, which cannot be read yet", f.Name)
-		}
-	}
-	if meta == nil || value == nil || !meta.IsLeaf() || !value.IsLeaf() ||
-		meta.Phys != parquet.ByteArray || value.Phys != parquet.ByteArray {
-		return nil, shape(f, n)
-	}
-	bytes := types.T(types.Bytea)
-	return &parquet.Spec{Kind: parquet.Variant, Type: f.Type, Node: n, Children: []*parquet.Spec{
-		{Kind: parquet.Value, Type: bytes, Node: meta},
-		{Kind: parquet.Value, Type: bytes, Node: value},
-	}}, nil
 }
 
 // identityValue is the partition value that stands for field id in a file that lacks it.

@@ -47,6 +47,8 @@ type Env struct {
 	Footers *FooterCache
 	// Pages caches decompressed pages; nil: none.
 	Pages *parquet.PageCache
+	// Done, if set, hears of each data file that has been read to its end, from any goroutine.
+	Done func(*lake.DataFile)
 }
 
 // ownFooters is the size of the cache of a scan that was given none.

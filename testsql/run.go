@@ -75,6 +75,8 @@ func askOne(ctx context.Context, s *engine.Session, p engine.Parsed) answer {
 		for j, d := range row {
 			if d.IsNull() {
 				cells[j] = "NULL"
+			} else if strings.HasSuffix(r.Columns()[j].Name, "_bytes_count") && d.Int() > 0 {
+				cells[j] = "bytes" // how large files are is the writer's matter, and changes with it
 			} else {
 				cells[j] = cell(types.Format(d, r.Columns()[j].Type, o))
 			}
@@ -109,6 +111,11 @@ func (a answer) text(verb string, unordered bool) string {
 	rows := a.rows
 	if verb == "plan" { // how large files are is the writer's matter, and changes with it
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r string) bool { return strings.HasPrefix(strings.TrimSpace(r), "Bytes: ") })
+		for i, r := range rows {
+			if strings.HasPrefix(strings.TrimSpace(r), "Group: ") {
+				rows[i] = r[:strings.LastIndex(r, ", ")]
+			}
+		}
 	}
 	if unordered {
 		rows = append([]string(nil), rows...)

@@ -6,7 +6,8 @@
 //
 //	exec                 a statement; expected: its command tag
 //	query [unordered]    a query; expected: its rows, columns separated by |
-//	returning [unordered] a statement that writes and gives rows; expected: its rows
+//	returning [unordered] a statement that writes and gives rows; expected: its rows. Of a column
+//	                     whose name ends in _bytes_count only that it is greater than 0
 //	error                a statement that fails; expected: SQLSTATE and message, then hint: …
 //	error SQLSTATE       the same where the message tells of file names: the code alone
 //	plan                 a query; expected: EXPLAIN's text

@@ -29,6 +29,11 @@ func Compare(a, b Datum, t Type) int {
 		return CompareTimeTZs(a.W128(), b.W128())
 	case Bpchar:
 		return cmpString(trimRightSpaces(a.str), trimRightSpaces(b.str))
+	case Variant:
+		if a.str == b.str {
+			return 0
+		}
+		return Compare(NewStr(VariantJSON(a.str)), NewStr(VariantJSON(b.str)), T(JSONB))
 	case JSONB:
 		if a.str == b.str {
 			return 0
@@ -109,4 +114,26 @@ func trimRightSpaces(s string) string {
 		s = s[:len(s)-1]
 	}
 	return s
+}
+
+// LooksDiffer tells whether values of t may be equal and yet look different: 2 and 2.0, 1 day and
+// 24:00:00, 0 and -0.
+func LooksDiffer(t Type) bool {
+	switch t.Kind {
+	case Numeric:
+		return !t.Fixed
+	case Float4, Float8, Interval, Bpchar, JSONB, Variant:
+		return true
+	case Array:
+		return LooksDiffer(t.Elem())
+	case Map:
+		return LooksDiffer(t.Key()) || LooksDiffer(t.Elem())
+	case Struct:
+		for _, f := range t.Fields() {
+			if LooksDiffer(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -38,6 +38,8 @@ func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte
 			}
 		}
 		return dst
+	case Variant:
+		return AppendVariantJSON(dst, d.Str())
 	case JSON, JSONB:
 		if spaced && t.Kind == JSON {
 			if s, err := CanonicalJSON(d.Str()); err == nil {
@@ -96,10 +98,14 @@ func AppendJSON(dst []byte, d Datum, t Type, o *TextOptions, spaced bool) []byte
 // scalars through t's text input, arrays and objects member by member.
 func FromJSON(v *JSONValue, t Type, o *TextOptions) (Datum, error) {
 	switch t.Kind {
-	case JSON, JSONB:
+	case JSON, JSONB, Variant:
 		c, err := v.Canonical()
 		if err != nil {
 			return Null, err
+		}
+		if t.Kind == Variant {
+			s, err := VariantOfJSON(room.String(c.AppendText(nil)), o.stop())
+			return NewStr(s), err
 		}
 		return NewStr(room.String(c.AppendText(nil))), nil
 	}

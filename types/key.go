@@ -29,6 +29,8 @@ func AppendKey(dst []byte, d Datum, t Type) []byte {
 		return appendW128(dst, d.W128())
 	case Bpchar:
 		return appendStringKey(dst, trimRightSpaces(d.str))
+	case Variant:
+		return AppendKey(dst[:len(dst)-1], NewStr(VariantJSON(d.str)), T(JSONB))
 	case JSONB:
 		v, err := ParseJSON(d.str)
 		if err != nil {

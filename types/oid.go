@@ -117,7 +117,7 @@ func wireKind(k Kind) Kind {
 		return Timestamp
 	case TimestampTZNS:
 		return TimestampTZ
-	case Map:
+	case Map, Variant:
 		return JSONB
 	}
 	return k

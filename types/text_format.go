@@ -15,7 +15,7 @@ func Format(d Datum, t Type, o *TextOptions) string {
 		}
 	}
 	switch t.Kind {
-	case Array, Struct, Map, Bytea, Int2Vector, OidVector:
+	case Array, Struct, Map, Bytea, Int2Vector, OidVector, Variant:
 		return room.String(AppendText(nil, d, t, o)) // what may be large is not copied
 	}
 	var buf [64]byte
@@ -71,6 +71,8 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 		return AppendInterval(dst, IntervalOf(d.W128()), o)
 	case UUID:
 		return AppendUUID(dst, d.W128())
+	case Variant:
+		return AppendVariantJSON(dst, d.str)
 	case Array:
 		return appendArray(dst, d.list, t.Elem(), o)
 	case Int2Vector, OidVector:

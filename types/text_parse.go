@@ -34,7 +34,7 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 			return Null, err
 		}
 		return d.Datum(t)
-	case Text, JSON, JSONB, Unknown, Name, Char, Varchar, Bpchar:
+	case Text, JSON, JSONB, Variant, Unknown, Name, Char, Varchar, Bpchar:
 		return parseString(s, t, o)
 	case Bytea:
 		b, err := ParseBytea(s)
@@ -95,6 +95,9 @@ func parseString(s string, t Type, o *TextOptions) (Datum, error) {
 	case JSONB:
 		c, err := CanonicalJSON(s, o.stop())
 		return NewStr(c), err
+	case Variant:
+		v, err := VariantOfJSON(s, o.stop())
+		return NewStr(v), err
 	case Name:
 		return NewStr(clipBytes(s, 63)), nil
 	case Char:

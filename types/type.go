@@ -42,6 +42,7 @@ const (
 	UUID
 	JSON
 	JSONB
+	Variant // Iceberg variant: metadata and value in binary; jsonb on the wire
 	Array
 	Struct // Iceberg struct, PostgreSQL record; jsonb on the wire
 	Map    // Iceberg map; jsonb on the wire
@@ -236,7 +237,7 @@ func (t Type) Form() Form {
 		return FormW128
 	case Interval, UUID, TimeTZ:
 		return FormW128
-	case Text, Varchar, Bpchar, Name, Char, Bytea, JSON, JSONB, Unknown:
+	case Text, Varchar, Bpchar, Name, Char, Bytea, JSON, JSONB, Variant, Unknown:
 		return FormStr
 	case Array, Map, Int2Vector, OidVector:
 		return FormList
@@ -254,7 +255,7 @@ var kindNames = [numKinds]string{
 	TimeTZ: "time with time zone", Timestamp: "timestamp without time zone",
 	TimestampTZ: "timestamp with time zone", TimestampNS: "timestamp_ns",
 	TimestampTZNS: "timestamptz_ns", Interval: "interval", UUID: "uuid", JSON: "json",
-	JSONB: "jsonb", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
+	JSONB: "jsonb", Variant: "variant", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
 	Regclass: "regclass", Regtype: "regtype", Regproc: "regproc",
 	Regnamespace: "regnamespace", Regoper: "regoper", Regrole: "regrole",
 	Int2Vector: "int2vector", OidVector: "oidvector", Any: `"any"`, AnyElement: "anyelement",

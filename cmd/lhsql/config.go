@@ -43,6 +43,11 @@ var options = []option{
 	{name: "page_cache", doc: "bytes of decompressed data pages to keep, with a unit, or off (a sixteenth of memory_limit)"},
 	{name: "workers", def: "0", doc: "goroutines per query; 0: one per processor"},
 	{name: "temp_dir", doc: "folder of spill files (the system's)"},
+	{name: "keep.every", def: "10m", doc: "how often the server looks whether tables need care (their lhsql.keep.… properties say which), or off"},
+	{name: "keep.compact", def: "off", doc: "compact tables that do not say otherwise, but for those of REST catalogs"},
+	{name: "keep.expire", def: "off", doc: "expire snapshots of tables that do not say otherwise, by their history.expire.… properties"},
+	{name: "keep.orphans", def: "off", doc: "remove orphan files of tables that do not say otherwise: how often, such as 7d"},
+	{name: "keep.rate", doc: "bytes a second that care may rewrite, with a unit (no bound)"},
 	{name: "max_connections", def: "1000", doc: "connections at a time"},
 	{name: "pprof", doc: "loopback address on which `go tool pprof` finds profiles (off)"},
 	{name: "settings.*", doc: "defaults of session settings: settings.search_path, settings.TimeZone, …"},
@@ -297,6 +302,18 @@ func (c *config) engineConfig() (engine.Config, error) {
 		e.Catalogs = append(e.Catalogs, engine.CatalogConfig{Name: n, Props: byName[n]})
 	}
 	return e, nil
+}
+
+// keepConfig is how the server keeps tables.
+func (c *config) keepConfig() (engine.KeepConfig, error) {
+	k, wrong, err := engine.ParseKeep(func(option string) string { return c.get("keep." + option) })
+	if err != nil {
+		return k, c.wrong("keep."+wrong, "%v", err)
+	}
+	if k.BytesPerSecond, err = c.bytes("keep.rate"); err != nil {
+		return k, c.wrong("keep.rate", "%q is no size; write it as 100MB", c.get("keep.rate"))
+	}
+	return k, nil
 }
 
 // pathTables are the folders that iceberg('…') may read: what is configured, or everything

@@ -44,6 +44,9 @@ func (c *config) check() error {
 	if cert, key := c.get("tls.cert"), c.get("tls.key"); (cert == "") != (key == "") {
 		return c.wrong(map[bool]string{true: "tls.key", false: "tls.cert"}[cert == ""], "tls.cert and tls.key go together")
 	}
+	if _, err := c.keepConfig(); err != nil {
+		return err
+	}
 	return c.checkDatabase()
 }
 

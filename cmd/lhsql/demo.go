@@ -155,6 +155,7 @@ func demoSteps() []demoStep {
 	flush()
 	steps := head
 	first := 1
+	steps = append(steps, demoDays()...)
 	for m := parseMonth(from); !m.After(parseMonth(to)); m = m.AddDate(0, 1, 0) {
 		fill := strings.NewReplacer("{month}", m.Format("2006-01"), "{next}", m.AddDate(0, 1, 0).Format("2006-01"),
 			"{first}", strconv.Itoa(first), "{rows}", strconv.Itoa(demoRows))
@@ -164,6 +165,20 @@ func demoSteps() []demoStep {
 		}
 		steps = append(append(steps, part...), after[m.Format("2006-01")]...)
 		first += 2 * demoRows
+	}
+	return steps
+}
+
+// demoDays is a table that nobody takes care of: a year of small commits, one every other day.
+func demoDays() []demoStep {
+	start := time.Date(2025, 9, 1, 23, 0, 0, 0, time.UTC)
+	steps := []demoStep{{at: start, sql: `CREATE TABLE bronze.page_view (viewed_at timestamptz NOT NULL, visitor bigint NOT NULL, page text NOT NULL, millis int)
+		COMMENT 'A year of small commits'`}}
+	for d := 0; d < 365; d += 2 {
+		day := start.AddDate(0, 0, d)
+		steps = append(steps, demoStep{at: day, sql: fmt.Sprintf(`INSERT INTO bronze.page_view
+			SELECT TIMESTAMPTZ '%s 00:00:00+00' + i * INTERVAL '14 minutes', 1 + (i * 31 + %d) %% 900, '/item/' || (i * 17 + %d) %% 60, 20 + i * 37 %% 400
+			FROM generate_series(0, 199) AS g(i)`, day.Format("2006-01-02"), d*7, d)})
 	}
 	return steps
 }

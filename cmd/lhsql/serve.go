@@ -17,12 +17,13 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/wire/mysql"
 	"github.com/lhsql/lhsql/wire/pg"
 )
 
 // drainTime is how long statements in flight may take after SIGTERM (promises.md, V5).
-const drainTime = 25 * time.Second
+var drainTime = 25 * time.Second
 
 func runServe(c *config) error { return serve(c, nil) }
 
@@ -62,6 +63,13 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 	if err != nil {
 		return err
 	}
+	e.KnowUsers(func(name string) bool {
+		if _, users, _ := l.now(); users != nil {
+			_, ok := users(name)
+			return ok
+		}
+		return false
+	})
 	wires, err := openWires(c, e, l)
 	if err != nil {
 		return err
@@ -75,6 +83,19 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 		}
 		fmt.Printf("lhsql %s serves %s on %s://%s/%s\n", versionText(), strings.Join(e.CatalogNames(), ", "), w.scheme, w.l.Addr(), path)
 	}
+	keep, err := c.keepConfig()
+	if err != nil {
+		return err
+	}
+	keeping, stopKeeping := context.WithCancel(context.Background())
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		if err := guard.Run(func() error { e.Keep(keeping, keep); return nil }); err != nil {
+			logLine("the keeper ended: %v", err)
+		}
+	}()
+	defer func() { stopKeeping(); <-kept }()
 	if ready != nil {
 		if err := ready(e, wires); err != nil {
 			return err

@@ -112,7 +112,7 @@ func jsonValue(v value, t types.Type) string {
 		return map[string]string{"t": "true", "f": "false"}[v.text]
 	case t.IsNumber() && json.Valid([]byte(v.text)):
 		return v.text
-	case t.Kind == types.JSON || t.Kind == types.JSONB || t.Kind == types.Struct || t.Kind == types.Map:
+	case t.Kind == types.JSON || t.Kind == types.JSONB || t.Kind == types.Variant || t.Kind == types.Struct || t.Kind == types.Map:
 		if json.Valid([]byte(v.text)) {
 			return v.text
 		}

@@ -54,6 +54,9 @@ func (w *Writer) writeIndexes() error {
 // column index, for the format has no word for it.
 func (c *chunk) encodeStats() {
 	l := c.leaf
+	if l.part {
+		return // a variant has no order
+	}
 	c.min, c.max, c.minExact, c.maxExact = l.encoded(c.stats)
 	if c.stats.nans > 0 && (l.phys == physFloat || l.phys == physDouble) {
 		// Readers differ in what they think of NaN: without bounds nobody can err.
@@ -263,6 +266,9 @@ func (n *node) elements(list []element) []element {
 		rep = optional
 	}
 	e := element{name: n.name, repetition: rep, children: len(n.children), id: n.field.ID, leaf: n.leaf, kind: n.kind}
+	if n.leaf != nil && n.leaf.part {
+		e.id = 0
+	}
 	switch n.kind {
 	case "list":
 		e.children = 1
@@ -334,6 +340,8 @@ func (e element) annotation() (int64, func(*thrift)) {
 		return convList, empty(3)
 	case "map":
 		return convMap, empty(2)
+	case "variant":
+		return -1, func(t *thrift) { t.begin(16); t.byte(1, 1); t.end() } // of the encoding's version 1
 	}
 	if e.leaf == nil {
 		return -1, nil

@@ -22,6 +22,7 @@ type leaf struct {
 	wide           bool  // values are Int128: uuids and long decimals
 	unsigned       bool  // wide values without a sign: uuids
 	text           bool  // values are UTF-8
+	part           bool  // of a variant: without a field id and bounds of its own
 	lo, hi         int64 // the integers that the field's type has
 	opt            *Options
 
@@ -292,7 +293,10 @@ func (l *leaf) oneWide(f *vec.Vector, r int) error {
 
 func (l *leaf) oneString(f *vec.Vector, r int) error {
 	v := f.Views[r]
-	b := f.Data[v.Off : v.Off+v.Len]
+	return l.oneBytes(f.Data[v.Off : v.Off+v.Len])
+}
+
+func (l *leaf) oneBytes(b []byte) error {
 	if l.phys == physFixed && len(b) != l.length {
 		return sqlerr.New(sqlerr.StringTooLong, "column %q takes %d bytes, not %d", l.field.Name, l.length, len(b))
 	}

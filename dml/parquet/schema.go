@@ -28,7 +28,7 @@ type node struct {
 	optional bool
 	maxDef   int // definition level of a value that is there
 	maxRep   int
-	kind     string // "leaf", "struct", "list", "map"
+	kind     string // "leaf", "struct", "list", "map", "variant"
 	leaf     *leaf
 	children []*node
 }
@@ -71,6 +71,18 @@ func (w *Writer) build(f *lake.Field, path []string, def, rep int, optional bool
 			return nil, err
 		}
 		return n, child(&v, p, def+1, rep+1)
+	case types.Variant:
+		n.kind = "variant"
+		for _, name := range []string{"metadata", "value"} {
+			part := *f
+			part.Name, part.Type, part.Iceberg = name, types.T(types.Bytea), "binary"
+			m, err := w.build(&part, path, def, rep, false)
+			if err != nil {
+				return nil, err
+			}
+			m.leaf.part = true
+			n.children = append(n.children, m)
+		}
 	default:
 		n.kind = "leaf"
 		l := &leaf{field: f, path: path, maxDef: uint8(def), maxRep: uint8(rep), opt: &w.opt}

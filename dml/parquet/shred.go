@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -165,6 +167,9 @@ func (n *node) shred(v *vec.Vector, i int, def, rep uint8) error {
 		}
 		return nil
 	}
+	if n.kind == "variant" {
+		return n.shredVariant(f.Views[r], f.Data, def, rep)
+	}
 	lo, hi := int(f.Offsets[r]), int(f.Offsets[r+1])
 	if lo == hi {
 		n.absent(def, rep) // an empty list: defined, without an entry
@@ -175,6 +180,24 @@ func (n *node) shred(v *vec.Vector, i int, def, rep uint8) error {
 			rep = uint8(n.maxRep + 1)
 		}
 		if err := n.shredElement(f.Child, k, def+1, rep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shredVariant adds a variant's metadata and value as they are (types.Variant).
+func (n *node) shredVariant(w vec.View, data []byte, def, rep uint8) error {
+	b := data[w.Off : w.Off+w.Len]
+	meta, _, err := types.SplitVariant(room.String(b))
+	if err != nil {
+		return err
+	}
+	for i, part := range [][]byte{b[:len(meta)], b[len(meta):]} {
+		l := n.children[i].leaf
+		l.level(def, rep)
+		l.size += l.width()
+		if err := l.oneBytes(part); err != nil {
 			return err
 		}
 	}

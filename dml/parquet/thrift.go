@@ -13,6 +13,7 @@ type thrift struct {
 const (
 	tTrue   = 1
 	tFalse  = 2
+	tByte   = 3
 	tI32    = 5
 	tI64    = 6
 	tBinary = 8
@@ -41,6 +42,7 @@ func (t *thrift) bool(id int16, v bool) {
 		t.head(id, tFalse)
 	}
 }
+func (t *thrift) byte(id int16, v byte) { t.head(id, tByte); t.buf = append(t.buf, v) }
 func (t *thrift) binary(id int16, b []byte) {
 	t.head(id, tBinary)
 	t.bytes(b)

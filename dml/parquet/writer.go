@@ -79,7 +79,7 @@ type rowGroup struct {
 	columns []chunk
 }
 
-// NewWriter begins a file of the fields. A type that Parquet writing lacks (variant, geometry) is
+// NewWriter begins a file of the fields. A type that Parquet writing lacks (geometry) is
 // an error 0A000 that names the column.
 func NewWriter(out io.Writer, fields []lake.Field, opt Options) (*Writer, error) {
 	opt.defaults()
@@ -98,7 +98,11 @@ func NewWriter(out io.Writer, fields []lake.Field, opt Options) (*Writer, error)
 		return nil, err
 	}
 	for _, l := range w.leaves {
-		w.file = append(w.file, newMetrics(l.field, opt.Metrics(l.field.ID)))
+		m := opt.Metrics(l.field.ID)
+		if l.part { // the metadata's leaf counts for the variant
+			m = Metrics{None: m.None || l.field.Name != "metadata"}
+		}
+		w.file = append(w.file, newMetrics(l.field, m))
 	}
 	return w, w.write([]byte("PAR1"))
 }

@@ -131,6 +131,8 @@ func dataType(t types.Type) string {
 		return "timestamp without time zone"
 	case types.TimestampTZNS:
 		return "timestamp with time zone"
+	case types.Variant:
+		return "jsonb"
 	}
 	t.Declared, t.Prec = false, 0
 	return t.String()

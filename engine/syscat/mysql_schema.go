@@ -211,7 +211,7 @@ func MySQLTypeOf(t types.Type) MySQLType {
 			return MySQLType{Name: "binary", Column: "binary(" + strconv.Itoa(int(t.Prec)) + ")", Length: int(t.Prec), Octets: int(t.Prec)}
 		}
 		return MySQLType{Name: "longblob", Column: "longblob", Length: longLength, Octets: longLength}
-	case types.JSON, types.JSONB, types.Array, types.Struct, types.Map:
+	case types.JSON, types.JSONB, types.Variant, types.Array, types.Struct, types.Map:
 		return MySQLType{Name: "json", Column: "json"}
 	case types.Varchar, types.Bpchar:
 		if t.Prec > 0 {

@@ -41,7 +41,7 @@ func pgProc(ctx context.Context, q *query) error {
 			}
 		}
 	}
-	return nil
+	return q.procedures(ctx, func(o uint32, n string) bool { return (!byName || n == name) && (!byOID || o == oid) })
 }
 
 func (q *query) proc(oid uint32, name string, f *plan.Function) error {

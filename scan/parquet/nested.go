@@ -16,7 +16,7 @@ const (
 	Struct               // Children: the members
 	List                 // Children: the element
 	Map                  // Children: key and value
-	Variant              // a variant as JSON text
+	Variant              // a variant: Children are its metadata and, as the file has them, value and typed value
 	Constant             // Const for every row: what the file does not have
 )
 
@@ -28,6 +28,8 @@ type Spec struct {
 	Repeated *Node // List, Map: the repeated node
 	Children []*Spec
 	Const    types.Datum
+	Role     Role   // of a Variant's parts
+	Name     string // of a value in a shredded object: its key
 }
 
 // NewColumn makes the Column of a spec. A Constant at the top is none of a file's business.
@@ -62,8 +64,9 @@ type builder struct {
 	children []*builder
 	valid    vec.Bitmap
 	offsets  []uint32
-	text     []byte // Variant
+	text     []byte // Variant, as are the next two
 	views    []vec.View
+	keys     types.VariantKeys
 	out      vec.Vector
 }
 

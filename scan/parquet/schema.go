@@ -79,7 +79,8 @@ type Node struct {
 
 	Logic     Logic
 	Unit      Unit
-	Bits      int // IntegerLogic
+	UTC       bool // TimeLogic, TimestampLogic: adjusted to UTC
+	Bits      int  // IntegerLogic
 	Unsigned  bool
 	Scale     int // DecimalLogic
 	Precision int
@@ -252,6 +253,10 @@ func readDecimal(t *thrift, typ byte, n *Node) {
 
 func readTime(t *thrift, typ byte, s *structure, n *Node) {
 	t.fields(typ, s, func(id int16, f byte) {
+		if id == 1 {
+			n.UTC = t.boolean(f)
+			return
+		}
 		if id != 2 {
 			t.skip(f)
 			return
@@ -307,9 +312,9 @@ func convertLogic(c int32, n *Node) {
 	case 8:
 		n.Logic, n.Unit = TimeLogic, Micros
 	case 9:
-		n.Logic, n.Unit = TimestampLogic, Millis
+		n.Logic, n.Unit, n.UTC = TimestampLogic, Millis, true
 	case 10:
-		n.Logic, n.Unit = TimestampLogic, Micros
+		n.Logic, n.Unit, n.UTC = TimestampLogic, Micros, true
 	case 11, 12, 13, 14:
 		integer(8<<(c-11), true)
 	case 15, 16, 17, 18:

@@ -1,56 +1,218 @@
 package parquet
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"math"
-	"sort"
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
-// variant makes the JSON text of an unshredded variant: a group of metadata and value
-// (VariantEncoding.md). Its Spec has two children, both bytes.
+// Role is what a part of a variant is (VariantShredding.md).
+type Role uint8
+
+const (
+	NoRole     Role = iota
+	Metadata        // the keys of its objects
+	WholeValue      // a value in binary: what is not in typed columns
+	TypedValue      // the same in columns of its type
+)
+
+// VariantSpec says how to read node n as a variant: metadata, and beside it a value, a typed
+// value or both; nil: n is none. The typed value's objects and arrays hold such pairs again.
+func VariantSpec(n *Node) (*Spec, error) {
+	s := &Spec{Kind: Variant, Type: types.T(types.Variant), Node: n}
+	var meta *Node
+	for _, c := range n.Children {
+		if strings.EqualFold(c.Name, "metadata") {
+			meta = c
+		}
+	}
+	if meta == nil || !bytesLeaf(meta) {
+		return nil, nil
+	}
+	s.Children = []*Spec{{Kind: Value, Type: types.T(types.Bytea), Node: meta, Role: Metadata}}
+	rest, err := pairSpec(n, true)
+	if rest == nil || err != nil {
+		return nil, err
+	}
+	s.Children = append(s.Children, rest.Children...)
+	return s, nil
+}
+
+func bytesLeaf(n *Node) bool {
+	return n.IsLeaf() && n.Phys == ByteArray && n.Repetition != Repeated
+}
+
+// pairSpec is for a group of value and typed value; nil: n is none. The outermost one has the
+// metadata, too.
+func pairSpec(n *Node, outer bool) (*Spec, error) {
+	if n.IsLeaf() {
+		return nil, nil
+	}
+	s := &Spec{Kind: Struct, Node: n, Name: n.Name}
+	var fields []types.Field
+	for _, c := range n.Children {
+		var k *Spec
+		switch name := strings.ToLower(c.Name); {
+		case name == "metadata" && outer:
+			continue
+		case name == "value" && bytesLeaf(c):
+			k = &Spec{Kind: Value, Type: types.T(types.Bytea), Node: c, Role: WholeValue}
+		case name == "typed_value":
+			var err error
+			if k, err = typedSpec(c); k == nil || err != nil {
+				return nil, err
+			}
+			k.Role = TypedValue
+		default:
+			return nil, nil
+		}
+		s.Children = append(s.Children, k)
+		fields = append(fields, types.Field{Name: c.Name, Type: k.Type})
+	}
+	if len(s.Children) == 0 {
+		return nil, nil
+	}
+	s.Type = types.StructOf(fields...)
+	return s, nil
+}
+
+// typedSpec is for a typed value: a leaf, a list of pairs, or a group of pairs by key.
+func typedSpec(n *Node) (*Spec, error) {
+	if n.Repetition == Repeated {
+		return nil, nil
+	}
+	if n.IsLeaf() {
+		t, ok := variantType(n)
+		if !ok {
+			return nil, unsupported("a shredded variant's column of %s has no type that variants have", n.Phys)
+		}
+		_, err := ConversionFor(n, t)
+		return &Spec{Kind: Value, Type: t, Node: n}, err
+	}
+	if n.Logic == ListLogic {
+		if len(n.Children) != 1 || n.Children[0].Repetition != Repeated || n.Children[0].IsLeaf() || len(n.Children[0].Children) != 1 {
+			return nil, nil
+		}
+		rep := n.Children[0]
+		elem, err := pairSpec(rep.Children[0], false)
+		if elem == nil || err != nil {
+			return nil, err
+		}
+		return &Spec{Kind: List, Type: types.ArrayOf(elem.Type), Node: n, Repeated: rep, Children: []*Spec{elem}}, nil
+	}
+	s := &Spec{Kind: Struct, Node: n}
+	var fields []types.Field
+	for _, c := range n.Children {
+		k, err := pairSpec(c, false)
+		if k == nil || err != nil {
+			return nil, err
+		}
+		s.Children = append(s.Children, k)
+		fields = append(fields, types.Field{Name: c.Name, Type: k.Type})
+	}
+	s.Type = types.StructOf(fields...)
+	return s, nil
+}
+
+// variantType is the type of a shredded leaf (VariantShredding.md, "Shredded Value Types").
+func variantType(n *Node) (types.Type, bool) {
+	k := types.Invalid
+	switch {
+	case n.Logic == DecimalLogic && n.Precision <= 38:
+		return types.DecimalType(n.Precision, n.Scale), n.Scale <= n.Precision
+	case n.Phys == Boolean:
+		k = types.Bool
+	case n.Phys == Int32 && plainInteger(n) && !n.Unsigned:
+		k = types.Int4
+		if n.Bits == 8 || n.Bits == 16 {
+			k = types.Int2
+		}
+	case n.Phys == Int64 && plainInteger(n) && !n.Unsigned:
+		k = types.Int8
+	case n.Phys == Int32 && n.Logic == DateLogic:
+		k = types.Date
+	case n.Phys == Int64 && n.Logic == TimeLogic && n.Unit == Micros:
+		k = types.Time
+	case n.Phys == Int64 && n.Logic == TimestampLogic && n.Unit != Millis:
+		switch {
+		case n.Unit == Nanos && n.UTC:
+			k = types.TimestampTZNS
+		case n.Unit == Nanos:
+			k = types.TimestampNS
+		case n.UTC:
+			k = types.TimestampTZ
+		default:
+			k = types.Timestamp
+		}
+	case n.Phys == Float && n.Logic == NoLogic:
+		k = types.Float4
+	case n.Phys == Double && n.Logic == NoLogic:
+		k = types.Float8
+	case n.Phys == ByteArray && n.Logic == StringLogic:
+		k = types.Text
+	case n.Phys == ByteArray && n.Logic == NoLogic:
+		k = types.Bytea
+	case n.Phys == FixedLen && n.Logic == UUIDLogic && n.TypeLen == 16:
+		k = types.UUID
+	}
+	return types.T(k), k != types.Invalid
+}
+
+// variant puts variants together of their parts: the metadata, then the value (types.Variant).
 func (c *nested) variant(b *builder, R, D, n int) (*vec.Vector, error) {
 	valid, _, err := c.validity(b, R, D, b.spec.Node.MaxDef, n)
 	if err != nil {
 		return nil, err
 	}
-	meta, err := c.vector(b.children[0], R, D, n)
-	if err != nil {
-		return nil, err
-	}
-	value, err := c.vector(b.children[1], R, D, n)
-	if err != nil {
-		return nil, err
+	parts := make([]*vec.Vector, len(b.children))
+	for i, k := range b.children {
+		if parts[i], err = c.vector(k, R, D, n); err != nil {
+			return nil, err
+		}
 	}
 	b.text = b.text[:0]
 	if b.views, err = grow(c.r.budget, b.views, n, 0); err != nil {
 		return nil, err
 	}
+	whole := len(parts) == 2 && b.spec.Children[1].Role == WholeValue
 	budgeted := 0
 	for i := range b.views {
 		b.views[i] = vec.View{}
 		if valid != nil && !valid.Get(i) {
 			continue
 		}
-		if meta.Null(i) || value.Null(i) {
+		if parts[0].Null(i) || whole && parts[1].Null(i) {
 			return nil, corrupt("a variant lacks its metadata or value")
 		}
 		at := len(b.text)
-		v := variantReader{value: value.Bytes(i)}
-		if err := v.open(meta.Bytes(i)); err != nil {
-			return nil, err
-		}
-		if b.text, err = v.append(b.text, v.value, 0); err != nil {
-			return nil, err
+		if whole {
+			b.text = append(append(b.text, parts[0].Bytes(i)...), parts[1].Bytes(i)...)
+			if meta, _, err := types.SplitVariant(room.String(b.text[at:])); err != nil {
+				return nil, err
+			} else if len(meta) != len(parts[0].Bytes(i)) {
+				return nil, corrupt("a variant's metadata has %d bytes and says that it has %d", len(parts[0].Bytes(i)), len(meta))
+			}
+		} else {
+			if err := b.keys.Use(string(parts[0].Bytes(i))); err != nil {
+				return nil, err
+			}
+			value, there, err := pair(&b.keys, b.spec.Children[1:], parts[1:], i)
+			if err != nil {
+				return nil, err
+			}
+			if !there {
+				value = variantNull // "readers must return a Variant null"
+			}
+			b.text = append(append(b.text, b.keys.Metadata()...), value...)
 		}
 		if len(b.text) > math.MaxInt32 {
 			return nil, unsupported("more than 2 GiB of variants in one batch")
+		}
+		if err := types.CheckVariant(room.String(b.text[at:])); err != nil {
+			return nil, err
 		}
 		if grown := cap(b.text) - budgeted; grown > 0 {
 			if err := c.r.budget.Reserve(int64(grown)); err != nil {
@@ -65,264 +227,121 @@ func (c *nested) variant(b *builder, R, D, n int) (*vec.Vector, error) {
 	return &b.out, nil
 }
 
-// variantReader turns one binary variant to JSON as PostgreSQL writes jsonb: keys sorted by
-// length, then bytes; ", " and ": " between.
-type variantReader struct {
-	value   []byte
-	keys    []byte
-	offsets []byte
-	width   int
-	count   int
-	steps   int
-}
+var variantNull = []byte{0}
 
-var errVariant = corrupt("a variant cannot be read")
-
-const (
-	maxVariantDepth = 100
-	// A small variant may point at one part of itself again and again.
-	maxVariantText  = 64 << 20
-	maxVariantSteps = 16 << 20
-)
-
-func (v *variantReader) open(meta []byte) error {
-	if len(meta) < 1 || meta[0]&15 != 1 {
-		return errVariant
-	}
-	w := int(meta[0]>>6) + 1
-	n, ok := little(meta[1:], w)
-	if !ok || n > len(meta) {
-		return errVariant
-	}
-	rest := meta[1+w:]
-	if len(rest) < (n+1)*w {
-		return errVariant
-	}
-	v.offsets, v.width, v.count, v.keys = rest[:(n+1)*w], w, n, rest[(n+1)*w:]
-	return nil
-}
-
-// little reads w bytes as an unsigned number.
-func little(b []byte, w int) (int, bool) {
-	if len(b) < w {
-		return 0, false
-	}
-	x := 0
-	for i := 0; i < w; i++ {
-		x |= int(b[i]) << (8 * i)
-	}
-	return x, true
-}
-
-func (v *variantReader) key(id int) (string, bool) {
-	if id >= v.count {
-		return "", false
-	}
-	lo, _ := little(v.offsets[id*v.width:], v.width)
-	hi, _ := little(v.offsets[(id+1)*v.width:], v.width)
-	if lo > hi || hi > len(v.keys) {
-		return "", false
-	}
-	return string(v.keys[lo:hi]), true
-}
-
-func (v *variantReader) append(dst, b []byte, depth int) ([]byte, error) {
-	if v.steps++; depth > maxVariantDepth || v.steps > maxVariantSteps || len(dst) > maxVariantText {
-		return dst, unsupported("a variant nested deeper than %d or larger than %d MB", maxVariantDepth, maxVariantText>>20)
-	}
-	if len(b) == 0 {
-		return dst, errVariant
-	}
-	head := b[0] >> 2
-	switch b[0] & 3 {
-	case 0:
-		return appendPrimitive(dst, int(head), b[1:])
-	case 1:
-		if int(head) > len(b)-1 {
-			return dst, errVariant
+// pair is the value of row i of a value and a typed value, in binary; there is false where both
+// are missing: an object does not have that member.
+func pair(keys *types.VariantKeys, specs []*Spec, cols []*vec.Vector, i int) (b []byte, there bool, err error) {
+	var whole []byte
+	var typed *Spec
+	var at *vec.Vector
+	for k, s := range specs {
+		if cols[k].Null(i) {
+			continue
 		}
-		return appendJSON(dst, string(b[1:1+head])), nil
-	case 2:
-		return v.object(dst, b, depth)
-	}
-	return v.array(dst, b, depth)
-}
-
-func (v *variantReader) object(dst, b []byte, depth int) ([]byte, error) {
-	head := b[0] >> 2
-	ow, iw, cw := int(head&3)+1, int(head>>2&3)+1, 1
-	if head>>4&1 != 0 {
-		cw = 4
-	}
-	n, ok := little(b[1:], cw)
-	if !ok || n > len(b) {
-		return dst, errVariant
-	}
-	ids := b[1+cw:]
-	if len(ids) < n*iw+(n+1)*ow {
-		return dst, errVariant
-	}
-	offs := ids[n*iw:]
-	data := offs[(n+1)*ow:]
-	type member struct {
-		key string
-		off int
-	}
-	members := make([]member, n)
-	for i := range members {
-		id, _ := little(ids[i*iw:], iw)
-		off, _ := little(offs[i*ow:], ow)
-		key, ok := v.key(id)
-		if !ok || off > len(data) {
-			return dst, errVariant
-		}
-		members[i] = member{key, off}
-	}
-	sort.SliceStable(members, func(i, j int) bool {
-		a, b := members[i].key, members[j].key
-		return len(a) < len(b) || len(a) == len(b) && a < b
-	})
-	dst = append(dst, '{')
-	for i, m := range members {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = append(appendJSON(dst, m.key), ": "...)
-		var err error
-		if dst, err = v.append(dst, data[m.off:], depth+1); err != nil {
-			return dst, err
-		}
-	}
-	return append(dst, '}'), nil
-}
-
-func (v *variantReader) array(dst, b []byte, depth int) ([]byte, error) {
-	head := b[0] >> 2
-	ow, cw := int(head&3)+1, 1
-	if head>>2&1 != 0 {
-		cw = 4
-	}
-	n, ok := little(b[1:], cw)
-	if !ok || n > len(b) {
-		return dst, errVariant
-	}
-	offs := b[1+cw:]
-	if len(offs) < (n+1)*ow {
-		return dst, errVariant
-	}
-	data := offs[(n+1)*ow:]
-	dst = append(dst, '[')
-	for i := 0; i < n; i++ {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		off, _ := little(offs[i*ow:], ow)
-		if off > len(data) {
-			return dst, errVariant
-		}
-		var err error
-		if dst, err = v.append(dst, data[off:], depth+1); err != nil {
-			return dst, err
-		}
-	}
-	return append(dst, ']'), nil
-}
-
-// primitiveWidths are the bytes of fixed-width primitives by type id; -1: variable.
-var primitiveWidths = [...]int{0, 0, 0, 1, 2, 4, 8, 8, 5, 9, 17, 4, 8, 8, 4, -1, -1, 8, 8, 8, 16}
-
-func appendPrimitive(dst []byte, typ int, b []byte) ([]byte, error) {
-	if typ >= len(primitiveWidths) {
-		return dst, unsupported("variant type %d", typ)
-	}
-	w := primitiveWidths[typ]
-	if w > len(b) || w < 0 && len(b) < 4 {
-		return dst, errVariant
-	}
-	le := binary.LittleEndian
-	switch typ {
-	case 0:
-		return append(dst, "null"...), nil
-	case 1:
-		return append(dst, "true"...), nil
-	case 2:
-		return append(dst, "false"...), nil
-	case 3:
-		return strconv.AppendInt(dst, int64(int8(b[0])), 10), nil
-	case 4:
-		return strconv.AppendInt(dst, int64(int16(le.Uint16(b))), 10), nil
-	case 5:
-		return strconv.AppendInt(dst, int64(int32(le.Uint32(b))), 10), nil
-	case 6:
-		return strconv.AppendInt(dst, int64(le.Uint64(b)), 10), nil
-	case 7:
-		return appendFloat(dst, math.Float64frombits(le.Uint64(b)), 64), nil
-	case 14:
-		return appendFloat(dst, float64(math.Float32frombits(le.Uint32(b))), 32), nil
-	case 8, 9, 10:
-		return appendDecimal(dst, int(b[0]), b[1:w])
-	case 15, 16:
-		n := le.Uint32(b)
-		if uint64(n) > uint64(len(b)-4) {
-			return dst, errVariant
-		}
-		if s := b[4 : 4+n]; typ == 16 {
-			return appendJSON(dst, string(s)), nil
+		if s.Role == WholeValue {
+			whole, there = cols[k].Bytes(i), true
 		} else {
-			return appendJSON(dst, base64.StdEncoding.EncodeToString(s)), nil
+			typed, at = s, cols[k]
 		}
-	case 20:
-		return appendJSON(dst, types.Format(types.NewW128(uuidOf(b)), types.T(types.UUID), nil)), nil
 	}
-	return appendTimes(dst, typ, b), nil
+	if typed == nil {
+		return whole, there, nil
+	}
+	if there && typed.Kind != Struct {
+		return nil, false, corrupt("a shredded variant has both a value and a typed value")
+	}
+	switch typed.Kind {
+	case Struct:
+		b, err = objectOf(keys, typed, at, i, whole)
+	case List:
+		b, err = arrayOf(keys, typed, at, i)
+	default:
+		b, err = scalarOf(typed, at, i)
+	}
+	return b, true, err
 }
 
-// appendFloat writes a number, or a string where JSON has no number for it.
-func appendFloat(dst []byte, f float64, bits int) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return appendJSON(dst, strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, bits), "+"))
-	}
-	return strconv.AppendFloat(dst, f, 'f', -1, bits)
-}
-
-func appendDecimal(dst []byte, scale int, b []byte) ([]byte, error) {
-	if scale > 38 {
-		return dst, errVariant
-	}
-	big := make([]byte, len(b))
-	for i, c := range b {
-		big[len(b)-1-i] = c
-	}
-	v, _ := bigEndian128(big)
-	t := types.FixedNumeric(38, scale)
-	return types.AppendText(dst, types.NewW128(v), t, nil), nil
-}
-
-// appendTimes writes dates and times as strings in ISO form.
-func appendTimes(dst []byte, typ int, b []byte) []byte {
-	le := binary.LittleEndian
-	var s string
-	switch typ {
-	case 11:
-		s = time.Unix(int64(int32(le.Uint32(b)))*86400, 0).UTC().Format("2006-01-02")
-	case 12:
-		s = time.UnixMicro(int64(le.Uint64(b))).UTC().Format("2006-01-02T15:04:05.999999Z07:00")
-	case 13:
-		s = time.UnixMicro(int64(le.Uint64(b))).UTC().Format("2006-01-02T15:04:05.999999")
-	case 17:
-		s = time.UnixMicro(int64(le.Uint64(b))).UTC().Format("15:04:05.999999")
-	case 18, 19:
-		n := int64(le.Uint64(b))
-		layout := "2006-01-02T15:04:05.999999999"
-		if typ == 18 {
-			layout += "Z07:00"
+// objectOf puts a typed object together with the members that are not in columns.
+func objectOf(keys *types.VariantKeys, s *Spec, v *vec.Vector, i int, whole []byte) ([]byte, error) {
+	var names []string
+	var values [][]byte
+	f, r := v.Values(), v.Row(i)
+	shredded := map[string]bool{}
+	for k, m := range s.Children {
+		shredded[m.Name] = true
+		g := f.Children[k]
+		if g.Null(r) {
+			continue
 		}
-		s = time.Unix(n/1e9, n%1e9).UTC().Format(layout)
+		value, there, err := pair(keys, m.Children, g.Values().Children, g.Row(r))
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			names, values = append(names, m.Name), append(values, value)
+		}
 	}
-	return appendJSON(dst, s)
+	if whole != nil {
+		others, at, ok, err := keys.Members(string(whole))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, corrupt("a shredded variant's typed value is an object, and its value none")
+		}
+		for k, name := range others {
+			if !shredded[name] {
+				names, values = append(names, name), append(values, []byte(at[k]))
+			}
+		}
+	}
+	return keys.AppendVariantObject(nil, names, values), nil
 }
 
-// appendJSON writes a JSON string. Strings of a variant should be UTF-8; what is not becomes U+FFFD.
-func appendJSON(dst []byte, s string) []byte {
-	return types.AppendJSONString(dst, strings.ToValidUTF8(s, "\uFFFD"))
+func arrayOf(keys *types.VariantKeys, s *Spec, v *vec.Vector, i int) ([]byte, error) {
+	f, r := v.Values(), v.Row(i)
+	var values [][]byte
+	elem := s.Children[0]
+	for k := int(f.Offsets[r]); k < int(f.Offsets[r+1]); k++ {
+		value := variantNull
+		if !f.Child.Null(k) {
+			e, there, err := pair(keys, elem.Children, f.Child.Values().Children, f.Child.Row(k))
+			if err != nil {
+				return nil, err
+			}
+			if there {
+				value = e
+			}
+		}
+		values = append(values, value)
+	}
+	return types.AppendVariantArray(nil, values), nil
+}
+
+// scalarOf encodes a leaf's value in the width that its column has.
+func scalarOf(s *Spec, v *vec.Vector, i int) ([]byte, error) {
+	d := v.Datum(i)
+	switch n := s.Node; {
+	case s.Type.Kind == types.Numeric:
+		w, ok := types.DecimalOf(d, v.Type).Int128()
+		if !ok {
+			return nil, corrupt("a shredded variant's decimal is larger than its type")
+		}
+		width := 16
+		switch n.Phys {
+		case Int32:
+			width = 4
+		case Int64:
+			width = 8
+		}
+		return types.AppendVariantDecimal(nil, w, int(s.Type.Scale), width), nil
+	case n.Bits == 8 && s.Type.Kind == types.Int2:
+		return types.AppendVariantSized(nil, d.Int(), 1), nil
+	}
+	b, ok := types.AppendVariantDatum(nil, d, s.Type)
+	if !ok {
+		return nil, corrupt("a shredded variant's %s is outside of its type", s.Type)
+	}
+	return b, nil
 }

@@ -201,3 +201,54 @@ for version in ["V1", "V2"]:
     with open(os.path.join(OUT, "duckdb_%s.json" % version.lower()), "w") as o:
         json.dump({"fields": [f.json() for f in DUCK], "rows": [[show(f, v) for f, v in zip(DUCK, r)] for r in rows]}, o, separators=(",", ":"))
         o.write("\n")
+
+# Shredded variants as DuckDB writes them (1.5.6): objects within objects, arrays, members that are
+# missing, of another type, or in no column. What a scan must give is built here, from the values.
+B = lambda v: json.dumps(v, ensure_ascii=False, separators=(", ", ": "))
+def shown(v):  # a variant as jsonb, and the types of its values
+    if v is None: return "null", "null"
+    if isinstance(v, bool): return B(v), "boolean"
+    if isinstance(v, tuple): return v[1:]
+    if isinstance(v, int): return str(v), "int32"
+    if isinstance(v, str): return B(v), "string"
+    if isinstance(v, list):
+        kids = [shown(x) for x in v]
+        return "[" + ", ".join(k[0] for k in kids) + "]", "array<" + ", ".join(dict.fromkeys(k[1] for k in kids)) + ">"
+    keys = sorted(v)
+    return ("{" + ", ".join(B(k) + ": " + shown(v[k])[0] for k in sorted(keys, key=lambda k: (len(k.encode()), k))) + "}",
+            "object<" + ", ".join(k + " " + shown(v[k])[1] for k in keys) + ">")
+def sql(v):
+    if v is None: return "NULL"
+    if isinstance(v, tuple): return v[0]
+    if isinstance(v, bool): return str(v)
+    if isinstance(v, int): return "%d::integer" % v
+    if isinstance(v, str): return "'" + v.replace("'", "''") + "'"
+    if isinstance(v, list): return "[" + ", ".join(sql(x) + "::variant" for x in v) + "]"
+    return "{" + ", ".join("'%s': %s::variant" % (k, sql(x)) for k, x in v.items()) + "}" if v else "'{}'::json"
+DATE = ("date '2024-02-29'", '"2024-02-29"', "date")
+SCALARS = [DATE, ("1.50::decimal(5,2)", "1.50", "decimal(9,2)"), ("(-12345678901.5)::decimal(18,1)", "-12345678901.5", "decimal(18,1)"),
+           ("12345678901234567890.123::decimal(30,3)", "12345678901234567890.123", "decimal(38,3)"), ("2.5::double", "2.5", "double"), ("2.5::float", "2.5", "float"),
+           ("7::tinyint", "7", "int8"), ("(-300)::smallint", "-300", "int16"), ("7::bigint", "7", "int64"), ("timestamp '2024-02-29 12:30:00.25'", '"2024-02-29T12:30:00.25"', "timestamp"),
+           ("timestamptz '2024-02-29 12:30:00+00'", '"2024-02-29T12:30:00Z"', "timestamptz"), ("time '01:02:03.5'", '"01:02:03.5"', "time"), ("'\\x00\\xFF'::blob", '"AP8="', "binary"),
+           ("uuid '6b8a1e3a-0b1d-4c8e-9a55-1d2f3a4b5c6d'", '"6b8a1e3a-0b1d-4c8e-9a55-1d2f3a4b5c6d"', "uuid"), True, 5, "é" * 40, None]
+OBJECTS = [{"a": k, "d": DATE, "l": [k, k + 1], "s": {"x": "y" * k, "z": k % 2 == 0}} for k in range(6)] + [
+    {"a": "text", "d": None, "l": ["m", 3, None, {"q": 1}], "e": "extra", "zz": {"deep": [DATE, 1]}}, {}, {"s": {}}, {"s": {"x": 1, "w": SCALARS[1]}, "l": []}, {"l": 5, "s": [1]},
+    "no object", [1, 2], 7, {"a": 1, "d": DATE, "l": [1], "s": {"x": "a", "z": True}, "more": True}]
+OPTIONS = {"objects": "SHREDDING {v: 'STRUCT(a INTEGER, d DATE, l INTEGER[], s STRUCT(x VARCHAR, z BOOLEAN))'}, "}
+OPTIONS.update({"scalar%d" % i: "SHREDDING {v: '%s'}, " % t for i, t in enumerate(
+    ["DATE", "DECIMAL(5,2)", "DECIMAL(18,1)", "DECIMAL(30,3)", "DOUBLE", "FLOAT", "TINYINT", "SMALLINT", "BIGINT", "TIMESTAMP", "TIMESTAMPTZ", "TIME", "BLOB", "UUID", "BOOLEAN", "INTEGER", "VARCHAR", "INTEGER[]"])})
+for name, shredding in OPTIONS.items():
+    values = OBJECTS if name == "objects" else SCALARS + [[1, 2, None, "x"], {"k": 1}]
+    rows = list(enumerate(values)) # DuckDB writes its NULL as a variant's null
+    duckdb.sql("CREATE OR REPLACE TABLE w (id INTEGER, v VARIANT)")
+    for i, v in rows:
+        duckdb.sql("INSERT INTO w VALUES (%d, %s)" % (i, "NULL" if v is None else sql(v) + "::variant"))
+    try:
+        duckdb.sql("COPY (FROM w ORDER BY id) TO '%s/variant_%s.parquet' (FORMAT parquet, %sFIELD_IDS {id: 1, v: 2})" % (OUT, name, shredding))
+    except Exception as e:
+        print(name, e)
+        continue
+    out = [[str(i), list(shown(v))] for i, v in rows]
+    with open(os.path.join(OUT, "variant_%s.json" % name), "w") as o:
+        json.dump({"fields": [F(1, "id", "int").json(), F(2, "v", "variant").json()], "rows": out}, o, separators=(",", ":"), ensure_ascii=False)
+        o.write("\n")

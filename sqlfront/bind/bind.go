@@ -42,6 +42,8 @@ type Bound struct {
 	Params []types.Type
 	// Tables are the stored tables that the statement reads or writes, each use once.
 	Tables []TableUse
+	// Views are the views that it reads, each use once.
+	Views []*Relation
 	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on
 	// views and computed tables. The engine binds again at Execute with Env.Args set; columns and types may then differ.
 	ParamDependent bool
@@ -125,6 +127,7 @@ type binder struct {
 	viewText   bool // CREATE VIEW: stars collects what * stands for
 	stars      []starUse
 	tables     []TableUse
+	views      []*Relation
 	merge      *mergeScope
 	joined     *joinedWrite // the target, while the FROM that it stands in is bound
 	mysql      *mysqlState  // of the MySQL dialect
@@ -267,7 +270,7 @@ func (b *binder) finish(r *Bound) {
 		}
 	}
 	r.Params = b.params
-	r.Tables = b.tables
+	r.Tables, r.Views = b.tables, b.views
 	r.ParamDependent = b.paramPlan
 	for x := r; x != nil; x = x.Inner {
 		if x.Plan != nil {

@@ -157,6 +157,8 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 		var v Constant
 		if id, ok := a.Expr.(*ast.Ident); ok {
 			v = Constant{Value: types.NewStr(strings.Join(id.Parts, ".")), Typ: types.T(types.Text), Pos: id.Pos}
+		} else if m, ok := b.mapConstant(a.Expr); ok {
+			v = m
 		} else {
 			v = b.constant(nil, a.Expr, types.Type{}, inConstant)
 		}
@@ -177,8 +179,62 @@ func (b *binder) procedureCall(name []string, args []ast.Arg, where ast.Expr, re
 	it.table = ""
 	lv.items = []*item{it}
 	lv.kind = inWhere
-	c.Where = b.condition(lv, where, "WHERE")
+	c.Where = plan.MapExpr(b.condition(lv, where, "WHERE"), func(e plan.Expr) plan.Expr {
+		if p, ok := e.(*plan.Param); ok && p.Index <= len(b.env.Args) {
+			return &plan.Const{Value: b.env.Args[p.Index-1], Typ: p.Typ}
+		}
+		return e
+	})
+	if plan.HasSubquery(c.Where) {
+		b.fail(sqlerr.FeatureNotSupported, leftmost(where), "a subquery is not allowed in the WHERE of a procedure")
+	}
 	return c
+}
+
+// mapConstant evaluates map(key, value, …), as Spark spells the options of a procedure: texts by text.
+func (b *binder) mapConstant(e ast.Expr) (Constant, bool) {
+	call, ok := e.(*ast.Call)
+	if !ok || len(call.Name.Parts) != 1 || !strings.EqualFold(call.Name.Parts[0], "map") {
+		return Constant{}, false
+	}
+	text := types.T(types.Text)
+	m := Constant{Typ: types.MapOf(text, text), Pos: call.Pos}
+	if len(call.Args)%2 != 0 {
+		b.fail(sqlerr.SyntaxError, call.Pos, "map takes keys and values in turns")
+		return m, true
+	}
+	var all []types.Datum
+	for _, a := range call.Args {
+		c := b.constant(nil, a.Expr, types.Type{}, inConstant)
+		m.Pending = m.Pending || c.Pending
+		d := c.Value
+		if !c.Pending && !d.IsNull() && c.Typ.Kind != types.Text {
+			d = types.NewStr(types.Format(d, c.Typ, nil))
+		}
+		all = append(all, d)
+	}
+	var list []types.Datum
+	for i := 0; i < len(all); i += 2 {
+		list = append(list, types.NewStruct(all[i:i+2]))
+	}
+	m.Value = types.NewList(list)
+	return m, true
+}
+
+// ProcedureWhere binds the predicate of the procedure call p to a table that the caller has found.
+func ProcedureWhere(env *Env, p ast.Parsed, rel *Relation) (call *ProcedureCall, err error) {
+	b := newBinder(env, p, nil)
+	defer func() {
+		if r := recover(); r != nil {
+			f, ok := r.(failure)
+			if !ok {
+				panic(r)
+			}
+			call, err = nil, f.err
+		}
+	}()
+	s := p.Stmt.(*ast.Procedure)
+	return b.procedureCall(s.Name.Parts, nil, s.Where, rel), nil
 }
 
 // procedureTable finds the table that a procedure's "table" or first argument names.

@@ -1016,8 +1016,11 @@ func (b *binder) index(lv *level, e *ast.Index) plan.Expr {
 		}
 	}
 	x := b.expr(lv, e.X)
-	t := x.Type()
 	pos := leftmost(e.X)
+	if x.Type().Kind == types.Variant {
+		x = b.cast(x, types.T(types.JSONB), pos) // as which it shows outside
+	}
+	t := x.Type()
 	bound := func(a ast.Expr) plan.Expr { return b.bound(lv, a) }
 	switch t.Kind {
 	case types.Array:

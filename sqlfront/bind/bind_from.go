@@ -207,6 +207,7 @@ func (b *binder) relationNode(rel *Relation, alias string, pos int) plan.Node {
 		}
 		return v
 	case rel.View != nil:
+		b.views = append(b.views, rel)
 		return b.view(rel, pos)
 	}
 	invariant.Check(rel.Plan != nil, "bind: relation %s without content", rel.Name)

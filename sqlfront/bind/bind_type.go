@@ -31,7 +31,7 @@ var otherNames = map[string]types.Type{
 	"binary": types.T(types.Bytea), "varbinary": types.T(types.Bytea), "blob": types.T(types.Bytea),
 	"fixed": types.T(types.Bytea), "timestamp_ns": types.T(types.TimestampNS),
 	"timestamptz_ns": types.T(types.TimestampTZNS), "timestamp_ntz": types.T(types.Timestamp),
-	"timestamp_ltz": types.T(types.TimestampTZ), "variant": types.T(types.JSONB),
+	"timestamp_ltz": types.T(types.TimestampTZ), "variant": types.T(types.Variant),
 	"character": types.T(types.Bpchar), "regdatabase": types.T(types.Oid), "cid": types.T(types.Xid),
 	"regprocedure": types.T(types.Regproc), "regoperator": types.T(types.Regoper),
 	"cstring": types.T(types.Text), "tid": types.T(types.Text), "pg_node_tree": types.T(types.Text),

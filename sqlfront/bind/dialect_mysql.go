@@ -177,7 +177,7 @@ func classOf(t types.Type) class {
 		return isDatetime
 	case types.Time, types.TimeTZ, types.Interval:
 		return isTime
-	case types.JSON, types.JSONB, types.Struct, types.Map, types.Array:
+	case types.JSON, types.JSONB, types.Variant, types.Struct, types.Map, types.Array:
 		return isJSON
 	}
 	if t.IsString() {
@@ -251,6 +251,8 @@ func commonOfTwo(a, c types.Type) types.Type {
 		return types.T(types.Interval)
 	case x == isBytes || y == isBytes:
 		return types.T(types.Bytea)
+	case x == isJSON && y == isJSON && (a.Kind == types.Variant || c.Kind == types.Variant):
+		return types.T(types.Variant)
 	case x == isJSON && y == isJSON:
 		return types.T(types.JSONB)
 	}

@@ -118,6 +118,14 @@ func mysqlConvert(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, po
 	if x.Type().Same(t) {
 		return nil
 	}
+	switch { // a variant is JSON
+	case t.Kind == types.Variant && x.Type().Kind == types.JSONB, t.Kind == types.JSONB && x.Type().Kind == types.Variant:
+		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
+	case t.Kind == types.Variant && from != isText && from != isNull:
+		return &plan.Cast{X: b.convertTo(x, types.T(types.JSONB), pos), Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
+	case x.Type().Kind == types.Variant:
+		return b.convertTo(b.convertTo(x, types.T(types.JSONB), pos), t, pos)
+	}
 	if ctx == plan.Assignment && from == isText {
 		if to == isText || to == isBytes {
 			return nil

@@ -91,9 +91,9 @@ func (p *Parser) columnNames() []string {
 }
 
 // Where parses WHERE p; nil where there is none.
-func (p *Parser) Where() ast.Expr {
+func (p *Parser) Where(ends ...string) ast.Expr {
 	if p.Accept("where") {
-		return p.Dialect.Expr()
+		return p.Dialect.Expr(ends...)
 	}
 	return nil
 }

@@ -53,9 +53,13 @@ func procedure(pos int, name string, args ...ast.Arg) *ast.Procedure {
 	return &ast.Procedure{Name: ast.Name{Parts: []string{name}, Pos: pos}, Args: args, Pos: pos}
 }
 
-// Vacuum parses [TABLE] t, …, the word VACUUM at pos and the dialect's options being gone.
-func (p *Parser) Vacuum(pos int) ast.Stmt {
+// Vacuum parses [TABLE] t, …, the word VACUUM at pos and the dialect's options being gone; full is
+// one of them, and becomes an argument.
+func (p *Parser) Vacuum(pos int, full bool) ast.Stmt {
 	s := procedure(pos, "vacuum")
+	if full {
+		s.Args = append(s.Args, ast.Arg{Name: "full", Expr: &ast.Lit{Kind: 's', Text: "on", Pos: pos}})
+	}
 	if p.AtEnd() {
 		return s
 	}
@@ -64,8 +68,8 @@ func (p *Parser) Vacuum(pos int) ast.Stmt {
 	return s
 }
 
-// Optimize parses [TABLE] t [REWRITE DATA USING BIN_PACK] [WHERE p], the word OPTIMIZE at pos
-// being gone.
+// Optimize parses [TABLE] t [REWRITE DATA USING BIN_PACK|SORT] [WHERE p] [ZORDER BY (a, …)], the word
+// OPTIMIZE at pos being gone.
 func (p *Parser) Optimize(pos int) ast.Stmt {
 	p.Accept("table")
 	s := procedure(pos, "optimize", tableArg(p.Dotted()))
@@ -79,8 +83,29 @@ func (p *Parser) Optimize(pos int) ast.Stmt {
 		name := strings.ReplaceAll(strategy.Text, "_", "")
 		s.Args = append(s.Args, ast.Arg{Name: "strategy", Expr: &ast.Lit{Kind: 's', Text: name, Pos: strategy.Pos}})
 	}
-	s.Where = p.Where()
+	s.Where = p.Where("zorder")
+	if p.Accept("zorder") {
+		p.Expect("by")
+		s.Args = append(s.Args, p.zorder(p.Pos()))
+	}
 	return s
+}
+
+// zorder parses (a, …) or a, … as the sort order zorder(a, …).
+func (p *Parser) zorder(pos int) ast.Arg {
+	paren := p.Accept("(")
+	var cols []string
+	p.List(func() {
+		parts := p.Dotted().Parts
+		for i := range parts {
+			parts[i] = `"` + strings.ReplaceAll(parts[i], `"`, `""`) + `"`
+		}
+		cols = append(cols, strings.Join(parts, "."))
+	})
+	if paren {
+		p.Expect(")")
+	}
+	return ast.Arg{Name: "sort_order", Expr: &ast.Lit{Kind: 's', Text: "zorder(" + strings.Join(cols, ", ") + ")", Pos: pos}}
 }
 
 // RollbackTable parses ROLLBACK TABLE t TO SNAPSHOT n | TO TIMESTAMP e.

@@ -40,7 +40,7 @@ func (p *parser) statement() ast.Stmt {
 		return p.Call()
 	case "vacuum":
 		p.At++
-		return p.Vacuum(t.Pos)
+		return p.Vacuum(t.Pos, false)
 	case "optimize":
 		p.At++
 		_ = p.Accept("no_write_to_binlog") || p.Accept("local")

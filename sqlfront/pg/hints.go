@@ -24,7 +24,7 @@ var hints = []struct {
 	{[]string{"show", "partitions"}, "Read the metadata table: SELECT * FROM t$partitions."},
 	{[]string{"refresh", "table"}, "Tables are always read at their current snapshot; there is nothing to refresh."},
 	{[]string{"msck"}, "Use CALL system.add_files(table => 't', source_table => '…')."},
-	{[]string{"zorder"}, "Write OPTIMIZE t REWRITE DATA USING BIN_PACK."},
+	{[]string{"zorder"}, "Write OPTIMIZE t [WHERE p] ZORDER BY (a, b)."},
 	{[]string{"clone"}, "Write CREATE TABLE … AS SELECT, or CREATE BRANCH b IN TABLE t."},
 	{[]string{"undrop"}, "Use CALL system.register_table(table => 't', metadata_file => '…')."},
 	{[]string{"insert", "*"}, "INSERT * stands in MERGE: WHEN NOT MATCHED THEN INSERT *."},

@@ -84,12 +84,23 @@ func (p *stmtParser) verb() string {
 // vacuum parses VACUUM [FULL] [FREEZE] [VERBOSE] [ANALYZE] | (options) [t, …].
 func (p *stmtParser) vacuum() ast.Stmt {
 	pos := p.Take().Pos
+	full := false
 	if p.Ahead("(") {
+		first := p.At
 		p.skipParens()
+		for _, t := range p.Toks[first:p.At] {
+			full = full || t.Is("full")
+		}
 	}
-	for p.AcceptAny("full", "freeze", "verbose", "analyze", "analyse") {
+	for {
+		if p.Ahead("full") {
+			full = true
+		}
+		if !p.AcceptAny("full", "freeze", "verbose", "analyze", "analyse") {
+			break
+		}
 	}
-	return p.Vacuum(pos)
+	return p.Vacuum(pos, full)
 }
 
 // drop parses DROP BRANCH|TAG … IN TABLE t, and DROP TABLE … PURGE by cutting the word; other

@@ -164,6 +164,40 @@ def pyiceberg_writes():
 
 pyiceberg_writes()
 
+# Compaction: each procedure, then the same rows for everyone.
+PROCEDURES = ["CALL system.rewrite_position_delete_files('w.{t}', options => map('rewrite-all', 'true'))",
+              "CALL system.rewrite_data_files('w.{t}', options => map('rewrite-all', 'true'))",
+              "CALL system.rewrite_data_files('w.{t}', strategy => 'sort', sort_order => 'id DESC', options => map('rewrite-all', 'true'))"]
+LINEAGE = ("mor_v3", "cow_v3", "upgraded")
+
+
+def lineage(table):
+    out = lhsql(f"SELECT id::text AS id, _row_id::text AS row, _last_updated_sequence_number::text AS seq FROM {table}")
+    rows = [json.loads(l) for l in out.splitlines() if l.startswith("{")] if not out.lstrip().startswith("[") else json.loads(out)
+    return sorted((r["id"], r["row"], r["seq"]) for r in rows)
+
+
+def compacted(table, readers):
+    fields = catalog.load_table(("w", table)).schema().fields
+    before = own(table, fields)
+    ids = lineage(table) if table in LINEAGE else None
+    for q in PROCEDURES:
+        if "id DESC" in q and not any(f.name == "id" for f in fields):
+            continue
+        name = q.split("system.")[1].split("(")[0] + (" sort" if "sort" in q else "")
+        lhsql(q.format(t=table))
+        rows = own(table, fields)
+        report(rows == before, f"{name} of {table} changes no row ({len(rows)} rows)", "" if rows == before else differ(before, rows))
+        if ids is not None:
+            report(lineage(table) == ids, f"{name} of {table} keeps row ids and sequence numbers")
+        for reader, read in readers:
+            compare(reader, table, read)
+
+
+readers = [("PyIceberg", pyiceberg_rows)] + ([("DuckDB", duck)] if duck else [])
+for table in TABLES:
+    compacted(table, readers)
+
 if "--spark" in sys.argv:
     spark = spark_session()
     if spark:
@@ -185,5 +219,23 @@ if "--spark" in sys.argv:
             n = before[table]
             report(len(rows) == n - 1 and "4" in ids and not ids & {"5", "2000", "2001"}, f"Spark writes between our statements on {table}", f"{n} rows before, {len(rows)} after")
             compare("Spark", table, read)
+        # Our compaction of what Spark wrote, and Spark's of what is ours.
+        for table in written:
+            compacted(table, [("Spark", read)])
+        for table in ("mor_v3", "cow_v3"):
+            got = sorted(tuple("NULL" if v is None else str(v) for v in r) for r in
+                         spark.read.format("iceberg").load(catalog.load_table(("w", table)).metadata_location).select("id", "_row_id", "_last_updated_sequence_number").collect())
+            want = lineage(table)
+            report(got == want, f"Spark reads the row ids of {table} that compaction kept", "" if got == want else differ(want, got))
+        rows = {table: own(table, fields_of(table)) for table in written}
+        ids = {table: lineage(table) for table in ("mor_v3", "cow_v3")}
+        lhsql("DELETE FROM mor_v2 WHERE id = 8; DELETE FROM mor_v3 WHERE id = 8")
+        spark_runs([f"CALL lake.system.rewrite_data_files(table => 'w.{table}', options => map('rewrite-all', 'true'))" for table in written])
+        for table in written:
+            want = [r for r in rows[table] if table[:3] != "mor" or r[0] != "8"]
+            got = own(table, fields_of(table))
+            report(got == want, f"Spark's compaction of {table}, read here", "" if got == want else differ(want, got))
+            if table in ids:
+                report(set(lineage(table)) <= set(ids[table]), f"Spark's compaction of {table} keeps row ids as read here")
         spark.stop()
 sys.exit(1 if failed else 0)

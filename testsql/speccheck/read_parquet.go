@@ -126,12 +126,21 @@ func read(ctx context.Context, t *lake.Table, path string, fields map[int]*lake.
 	step := int(c.rows/maxRows) + 1
 	c.whole = step == 1
 	leaves := make([]*leaf, r.MetaData().Schema.NumColumns())
+	parts := map[int]int{} // leaf of a variant's value → the variant's field
 	for k := range leaves {
 		d := r.MetaData().Schema.Column(k)
 		f := fields[int(d.SchemaNode().FieldID())]
+		if v := fields[int(d.SchemaNode().Parent().FieldID())]; f == nil && v != nil && v.Iceberg == "variant" {
+			// The metadata are there where the variant is; the value's bytes are the variant's too.
+			f = v
+			if d.Name() != "metadata" {
+				f, parts[k] = &lake.Field{}, v.ID
+			}
+		}
 		if f == nil {
-			f = &lake.Field{} // metadata and value of a variant
-		} else {
+			return nil, fmt.Errorf("column %q has no field of the table's", d.Path())
+		}
+		if f.ID != 0 {
 			c.leaves[f.ID] = &leaf{}
 		}
 		l := &leaf{field: f, order: orderOf(f.Iceberg), repeated: d.MaxRepetitionLevel() > 0, keep: keep[f.ID]}
@@ -154,6 +163,9 @@ func read(ctx context.Context, t *lake.Table, path string, fields map[int]*lake.
 				return nil, err
 			}
 			l.bytes += m.TotalCompressedSize()
+			if v := c.leaves[parts[k]]; v != nil {
+				v.bytes += m.TotalCompressedSize()
+			}
 			if k == 0 {
 				c.offsets = append(c.offsets, begin(m))
 			}

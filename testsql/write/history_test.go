@@ -71,6 +71,7 @@ func shrink(t *testing.T, seed uint64, steps []uint64, script string, err error)
 // state is a history under way.
 type state struct {
 	s       *engine.Session
+	dir     string
 	script  []string
 	heads   map[string]*table // by branch
 	tags    map[string]*table
@@ -180,7 +181,7 @@ func runHistory(t *testing.T, seed uint64, steps []uint64) (script string, err e
 	dir := fastDir(t)
 	eng := openLake(t, dir)
 	defer eng.Close()
-	h := &state{s: openSession(t, eng), heads: map[string]*table{}, tags: map[string]*table{}, past: map[int64]*table{}, rowIDs: map[int64]string{}}
+	h := &state{s: openSession(t, eng), dir: dir, heads: map[string]*table{}, tags: map[string]*table{}, past: map[int64]*table{}, rowIDs: map[int64]string{}}
 	defer h.s.Close()
 	defer func() { script = strings.Join(h.script, ";\n") + ";" }()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -292,6 +293,8 @@ func (h *state) step(r *rand.Rand) error {
 		return h.exec("ALTER TABLE t WRITE ORDERED BY " + t.cols[r.IntN(len(t.cols))].name)
 	case n < 17:
 		return h.exec("ALTER TABLE t WRITE UNORDERED")
+	case n >= 17:
+		return h.maintain(r)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ var (
 	interleaveAll   = flag.Bool("interleave.all", false, "every schedule: of every two writers in all table shapes at both isolation levels, then of every three, those of two kinds first")
 	interleaveCases = flag.Int("interleave.cases", 60, "how many cases of two writers the samples hold, and ten times as many of three")
 	interleaveSeed  = flag.Uint64("interleave.seed", 0, "of the samples; 0: LHSQL_SEED")
+	interleaveWith  = flag.String("interleave.with", "", "only cases with a writer whose name begins so")
 	interleaveOnly  = flag.String("interleave.only", "", "the one schedule that a failure printed")
 )
 
@@ -66,13 +67,17 @@ var writers = map[string]string{
 	"drop":          "DROP TABLE {t}",
 	"rename":        "ALTER TABLE {t} RENAME TO {t}x",
 	"exchange":      "BEGIN; CREATE TABLE {t}y AS SELECT id, grp, n + 500 AS n FROM {t}; ALTER TABLE {t} RENAME TO {t}z; ALTER TABLE {t}y RENAME TO {t}; DROP TABLE {t}z; COMMIT",
+	"compact":       "CALL system.rewrite_data_files('s.{t}', options => map('rewrite-all', 'true'))",
+	"compact b":     "CALL system.rewrite_data_files('s.{t}', branch => 'b', options => map('rewrite-all', 'true'))",
+	"compact new":   "CALL system.rewrite_data_files('s.{t}', options => map('rewrite-all', 'true', 'use-starting-sequence-number', 'false', 'partial-progress.enabled', 'true'))",
+	"fold deletes":  "CALL system.rewrite_position_delete_files('s.{t}', options => map('rewrite-all', 'true'))",
 	"make":          "BEGIN; CREATE TABLE {t}w AS SELECT id, grp, n FROM {t} WHERE id = 1; DELETE FROM {t} WHERE id = 1; COMMIT",
 }
 
 // byMode are the writers that do the same in either write mode, and byIsolation those that do the
 // same at either isolation level: a pair of such runs once.
 func byMode(w string) bool {
-	return slices.Contains([]string{"delete", "increment", "double", "move", "merge", "merge gone", "block", "transfer", "transfer grp", "branch update", "delete all", "make"}, w)
+	return slices.Contains([]string{"delete", "increment", "double", "move", "merge", "merge gone", "block", "transfer", "transfer grp", "branch update", "delete all", "make", "compact", "compact b", "compact new", "fold deletes"}, w)
 }
 
 func byIsolation(w string) bool {
@@ -101,6 +106,12 @@ func TestInterleavings(t *testing.T) {
 	}
 	names := sortedNames(writers)
 	two, three := everyCase(names, 2), everyCase(names, 3)
+	if *interleaveWith != "" {
+		without := func(c interleaving) bool {
+			return !slices.ContainsFunc(c.who, func(w string) bool { return strings.HasPrefix(w, *interleaveWith) })
+		}
+		two, three = slices.DeleteFunc(two, without), slices.DeleteFunc(three, without)
+	}
 	r := rand.New(rand.NewPCG(seed, 2))
 	r.Shuffle(len(two), func(i, k int) { two[i], two[k] = two[k], two[i] })
 	r.Shuffle(len(three), func(i, k int) { three[i], three[k] = three[k], three[i] })

@@ -73,7 +73,7 @@ func describe(col engine.ResultColumn, o engine.Origin) column {
 		}
 	case types.UUID:
 		text(typeString, 36*4)
-	case types.JSON, types.JSONB, types.Array, types.Struct, types.Map, types.Int2Vector, types.OidVector:
+	case types.JSON, types.JSONB, types.Variant, types.Array, types.Struct, types.Map, types.Int2Vector, types.OidVector:
 		c.typ, c.length, c.flags = typeJSON, longText, flagBlob|flagBinary
 	case types.Varchar, types.Bpchar:
 		text(typeVarString, 65532)

@@ -251,7 +251,7 @@ func (v *paramValue) as(t types.Type, o *types.TextOptions) (d types.Datum, ok b
 		}
 		return parse(v.s)
 	case 'b':
-		if isText || t.Kind == types.Bytea || t.Kind == types.JSON || t.Kind == types.JSONB {
+		if isText || t.Kind == types.Bytea || t.Kind == types.JSON || t.Kind == types.JSONB || t.Kind == types.Variant {
 			if t.Kind == types.Bytea {
 				return types.NewStr(v.s), true
 			}

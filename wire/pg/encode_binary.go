@@ -104,7 +104,7 @@ func appendBinary(dst []byte, d types.Datum, t types.Type, o *types.TextOptions)
 		return appendNumeric(dst, string(types.AppendText(nil, d, t, o)))
 	case types.JSONB:
 		return append(append(dst, 1), d.Str()...)
-	case types.Struct, types.Map: // jsonb outside
+	case types.Struct, types.Map, types.Variant: // jsonb outside
 		return types.AppendText(append(dst, 1), d, t, o)
 	case types.Array, types.Int2Vector, types.OidVector:
 		return appendArray(dst, d, t, o)

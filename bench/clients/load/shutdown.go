@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// leaving is how long a server that does not drain may take to be gone.
-const leaving = 15 * time.Second
+// leaving is how long a server that does not drain may take to be gone, on a machine that has other
+// work; while one drains, its statements may take longer.
+const leaving = time.Minute
 
 // goodbye is what one client heard of the end.
 type goodbye struct {
@@ -76,7 +77,7 @@ func (s *Server) farewell(ctx context.Context, w *Wire, sig syscall.Signal, want
 	problem := func(format string, a ...any) {
 		problems = append(problems, fmt.Sprintf("%v, %s: ", sig, w.Name)+fmt.Sprintf(format, a...))
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	defer cancel()
 	f := &farewell{s: s, w: w, said: make(chan goodbye, 20)}
 	var cancelled peer
@@ -121,11 +122,12 @@ func (s *Server) farewell(ctx context.Context, w *Wire, sig syscall.Signal, want
 		return []string{err.Error()}
 	}
 	defer stalled.kill()
-	time.Sleep(500 * time.Millisecond) // all are at it
+	if err := f.allAtIt(ctx, len(want)-2); err != nil {
+		return []string{err.Error()}
+	}
 	s.Signal(sig)
 	if sig == syscall.SIGTERM {
-		time.Sleep(300 * time.Millisecond)
-		if _, err := w.connect(ctx, s, "new"); stateOf(err) != w.refused {
+		if err := f.refuses(ctx); err != nil {
 			problem("a new client hears %v", err)
 		}
 		if cancelled != nil {
@@ -139,6 +141,9 @@ func (s *Server) farewell(ctx context.Context, w *Wire, sig syscall.Signal, want
 	all := f.n
 	if sig == syscall.SIGTERM {
 		all-- // what computes ends only at the second signal
+		if w == MySQL {
+			all-- // and so does a transaction, which may still COMMIT
+		}
 	}
 	for len(heard) < all {
 		select {
@@ -168,7 +173,7 @@ func (s *Server) farewell(ctx context.Context, w *Wire, sig syscall.Signal, want
 	if err != nil {
 		problem("the server's end: %v\n%s", err, s.Log())
 	}
-	if took > leaving/2 {
+	if took >= leaving {
 		problem("the server took %v to end", took)
 	}
 	for who, state := range want {
@@ -183,6 +188,40 @@ func (s *Server) farewell(ctx context.Context, w *Wire, sig syscall.Signal, want
 		problem("the server says: %s", s.Log())
 	}
 	return problems
+}
+
+// allAtIt waits until so many statements run, or have ended already.
+func (f *farewell) allAtIt(ctx context.Context, statements int) error {
+	pc, err := Postgres.connect(ctx, f.s, "looks")
+	if err != nil {
+		return err
+	}
+	defer pc.close()
+	for {
+		n, err := row(ctx, pc, "select count(*) from pg_stat_activity where state = 'active' and usename not in ('looks', 'stalled')")
+		if err != nil {
+			return err
+		}
+		if active, err := strconv.Atoi(n); err != nil || active+len(f.said) >= statements {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// refuses waits until a new client hears that the server is ending.
+func (f *farewell) refuses(ctx context.Context) error {
+	for {
+		pc, err := f.w.connect(ctx, f.s, "new")
+		switch {
+		case err != nil && stateOf(err) == f.w.refused:
+			return nil
+		case err != nil:
+			return err
+		}
+		pc.kill() // the signal has not arrived yet
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // copies loads a table from a client that takes its time until feed is closed.

@@ -22,6 +22,7 @@ var kinds = []struct {
 	{"grouping sets", 15, groupingSets},
 	{"queries anywhere", 25, queriesAnywhere},
 	{"views", 5, views},
+	{"patterns", 10, patterns},
 }
 
 // fixture is read by all kinds but views. Its numbers have zeros, NULLs and several scales.

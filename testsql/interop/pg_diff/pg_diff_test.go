@@ -100,7 +100,7 @@ const (
 	// knows; what is not computed here cannot fail.
 	needless  = "PostgreSQL fails at what is not needed"
 	otherFail = "both fail, at another of several values"
-	// min(x) of 2 and 2.0, or the one row that UNION makes of them, is either.
+	// The one row that UNION makes of 2 and 2.0 is either.
 	equal   = "of equal numbers, another one stands for them"
 	missing = "lhsql says that it lacks something"
 	differs = "different"
@@ -152,7 +152,7 @@ func equalNumbers(a, b string) bool {
 }
 
 // merging finds what lets one of several equal values stand for all.
-var merging = regexp.MustCompile(`\b(min|max|union|intersect|except|distinct|group by)\b`)
+var merging = regexp.MustCompile(`\b(union|intersect|except|distinct|group by)\b`)
 
 // answer is a statement's outcome: a SQLSTATE, or the oids of its columns and its rows, sorted.
 type answer struct {

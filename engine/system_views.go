@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+)
+
+// The schema system holds views of the server itself: what it is doing, and how its tables fare. They
+// are virtual tables that this package answers; syscat's say what PostgreSQL and MySQL would.
+
+// systemSchema is the name of their schema, which is also that of the procedures.
+const systemSchema = syscat.SystemSchema
+
+// SystemViews implements syscat.System.
+func (h *host) SystemViews() []syscat.SystemView {
+	var out []syscat.SystemView
+	for name, v := range systemViews {
+		if !v.unlisted {
+			out = append(out, syscat.SystemView{Name: name, Fields: v.fields})
+		}
+	}
+	return out
+}
+
+// Procedures implements syscat.System.
+func (h *host) Procedures() []syscat.Procedure {
+	var out []syscat.Procedure
+	for name, p := range procedures {
+		if len(p.params) == 0 {
+			continue // VACUUM, which is a statement of its own
+		}
+		d := syscat.Procedure{Name: name, Required: max(p.required, 1)}
+		for _, k := range p.params {
+			d.Params = append(d.Params, types.Field{Name: k, Type: types.T(paramKinds[k])})
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// systemView is a table of the schema system; it implements plan.VirtualTable.
+type systemView struct {
+	session *Session
+	name    string
+	def     *systemViewDef
+}
+
+// systemViewDef is its shape and how its rows are made. equal are values that columns must have to be
+// wanted, by position: a view that costs something to compute need not give other rows.
+type systemViewDef struct {
+	fields []types.Field
+	// It reads every table's files. Tools that look at all that a catalog lists must not come upon it.
+	unlisted bool
+	rows     func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
+}
+
+func systemFields(list ...any) []types.Field {
+	var out []types.Field
+	for i := 0; i < len(list); i += 2 {
+		out = append(out, types.Field{Name: list[i].(string), Type: types.T(list[i+1].(types.Kind))})
+	}
+	return out
+}
+
+var systemViews = map[string]*systemViewDef{
+	"jobs": {rows: jobRows, fields: systemFields(
+		"id", types.Int8, "kind", types.Text, "table_name", types.Text, "user_name", types.Text, "pid", types.Int4, "state", types.Text, "phase", types.Text,
+		"files_done", types.Int8, "files_total", types.Int8, "bytes_done", types.Int8, "bytes_total", types.Int8, "bytes_per_second", types.Int8,
+		"started_at", types.TimestampTZ, "ended_at", types.TimestampTZ, "result", types.Text, "error", types.Text)},
+	"table_health": {unlisted: true, rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
+		"measure", types.Text, "value", types.Int8, "threshold", types.Int8, "advice", types.Text, "error", types.Text)...)},
+	"storage": {unlisted: true, rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
+}
+
+// systemView finds a view of the schema system.
+func (s *Session) systemView(schema, name string) (plan.VirtualTable, bool) {
+	if schema != systemSchema {
+		return nil, false
+	}
+	def := systemViews[strings.ToLower(name)]
+	if def == nil {
+		return nil, false
+	}
+	return &systemView{session: s, name: systemSchema + "." + strings.ToLower(name), def: def}, true
+}
+
+// Name implements plan.VirtualTable.
+func (v *systemView) Name() string { return v.name }
+
+// Fields implements plan.VirtualTable.
+func (v *systemView) Fields() []types.Field { return v.def.fields }
+
+// Rows implements plan.VirtualTable.
+func (v *systemView) Rows(ctx context.Context, equal map[int]types.Datum, yield func([]types.Datum) error) error {
+	return v.def.rows(ctx, v.session, equal, yield)
+}
+
+// textOrNull is NULL for the empty text; instantOrNull for the zero time.
+func textOrNull(s string) types.Datum {
+	if s == "" {
+		return types.Null
+	}
+	return types.NewStr(s)
+}
+
+func instantOrNull(t time.Time) types.Datum {
+	if t.IsZero() {
+		return types.Null
+	}
+	return types.NewInt(t.UnixMicro())
+}
+
+// jobRows are the pieces of maintenance that run, and the last that ran.
+func jobRows(_ context.Context, s *Session, _ map[int]types.Datum, yield func([]types.Datum) error) error {
+	now := time.Now()
+	for _, j := range s.engine.jobs.States() {
+		problem := ""
+		if j.Err != nil {
+			problem = j.Err.Error()
+		}
+		err := yield([]types.Datum{types.NewInt(j.ID), types.NewStr(j.Kind), types.NewStr(j.Table), textOrNull(j.User), types.NewInt(int64(j.PID)),
+			types.NewStr(j.State()), types.NewStr(j.Phase), types.NewInt(j.Files), types.NewInt(j.FilesTotal), types.NewInt(j.Bytes), types.NewInt(j.BytesTotal),
+			types.NewInt(j.Rate(now)), instantOrNull(j.Started), instantOrNull(j.Ended), textOrNull(j.Description), textOrNull(problem)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
