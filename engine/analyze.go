@@ -24,6 +24,8 @@ func (s *Session) scanEnv(c *eval.Ctx, acct *exec.Account) scan.Env {
 		Windows:   s.engine.cfg.MemoryLimit / 16 / int64(s.workers()),
 		BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		NoPruning: !s.settings.bool("lhsql.pruning"),
+		Footers:   s.engine.footers,
+		Pages:     s.engine.pages,
 	}
 }
 

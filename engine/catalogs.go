@@ -19,8 +19,9 @@ import (
 
 // configured is a catalog of the configuration, open or not yet.
 type configured struct {
-	cfg CatalogConfig
-	log func(format string, args ...any)
+	cfg   CatalogConfig
+	log   func(format string, args ...any)
+	known *lake.MetadataCache
 
 	mu     sync.Mutex
 	cat    lake.Catalog  // nil: not open
@@ -39,7 +40,7 @@ const (
 func (c *configured) openAtStart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	cat, err := lake.OpenCatalog(ctx, c.cfg.Name, c.cfg.Props)
+	cat, err := lake.OpenCatalogWith(ctx, c.known, c.cfg.Name, c.cfg.Props)
 	if err != nil && !away(err, c.cfg.Props) {
 		return sqlerr.New(sqlerr.ConfigFileError, "opening catalog %q: %s", c.cfg.Name, redact.Text(err.Error(), c.cfg.Props))
 	}
@@ -118,7 +119,7 @@ func (c *configured) try(done chan struct{}) {
 	var cat lake.Catalog
 	err := errors.New("it was not opened") // if opening panics
 	defer func() { c.tried(cat, err, done) }()
-	cat, err = lake.OpenCatalog(ctx, c.cfg.Name, c.cfg.Props)
+	cat, err = lake.OpenCatalogWith(ctx, c.known, c.cfg.Name, c.cfg.Props)
 }
 
 // tried ends a try.

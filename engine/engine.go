@@ -23,6 +23,7 @@ import (
 	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
+	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -89,7 +90,10 @@ type Engine struct {
 	nextPID  atomic.Int32
 	account  *exec.Account // the server's memory
 	store    lake.FS       // reads tables by path
-	governor *governor     // nil: the process is not this engine's alone
+	known    *lake.MetadataCache
+	footers  *scan.FooterCache
+	pages    *parquet.PageCache
+	governor *governor // nil: the process is not this engine's alone
 	users    atomic.Pointer[func(name string) bool]
 }
 
@@ -108,13 +112,13 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		cfg.MemoryLimit = machineMemory() * 7 / 10
 	}
 	e := &Engine{cfg: cfg, catalogs: map[string]*configured{}, sessions: map[int32]*Session{}, started: cfg.Clock(),
-		account: exec.NewServerAccount(cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit), scanShare(cfg.MemoryLimit)), store: lake.NewStore(nil)}
+		account: exec.NewServerAccount(cfg.MemoryLimit/2, queryShare(cfg.MemoryLimit), scanShare(cfg.MemoryLimit)), known: lake.NewMetadataCache(manifestShare(cfg.MemoryLimit))}
+	e.store = lake.NewStoreWith(e.known, nil)
 	if cfg.PageCache == 0 {
 		cfg.PageCache = cfg.MemoryLimit / 16
 	}
-	scan.SharePages(cfg.PageCache)
-	lake.SharedCache.Resize(manifestShare(cfg.MemoryLimit))
-	scan.SharedFooters.Resize(footerShare(cfg.MemoryLimit))
+	e.pages = parquet.NewPageCache(cfg.PageCache)
+	e.footers = scan.NewFooterCache(footerShare(cfg.MemoryLimit))
 	exec.SweepSpillFiles(cfg.TempDir)
 	vec.SetByteLimit(max(cfg.MemoryLimit/8, 16<<20))
 	for _, c := range cfg.Catalogs {
@@ -122,7 +126,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 			e.Close()
 			return nil, sqlerr.New(sqlerr.ConfigFileError, "catalog %q is configured twice", c.Name)
 		}
-		cat := &configured{cfg: c, log: cfg.Log}
+		cat := &configured{cfg: c, log: cfg.Log, known: e.known}
 		if err := cat.openAtStart(ctx); err != nil {
 			e.Close()
 			return nil, err

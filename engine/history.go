@@ -14,14 +14,11 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// Virtual tables about a table's past read its data files, which timetravel cannot: here is how.
-// They are reached through the context, since a virtual table's rows are computed by whoever
-// runs the statement.
-func init() {
-	timetravel.ReadRows = readRows
-	timetravel.ReadPositions = readPositions
-	timetravel.HoldRows = holdRows
-}
+// dataFiles lets virtual tables about a table's past read its data files. The statement is reached
+// through the context, since a virtual table's rows are computed by whoever runs it.
+type dataFiles struct{}
+
+var _ timetravel.DataFiles = dataFiles{}
 
 type runnerKey struct{}
 
@@ -57,11 +54,13 @@ func runnerOf(ctx context.Context) *runner {
 	return r
 }
 
-// holdRows counts what a virtual table keeps of the rows that it has read.
-func holdRows(ctx context.Context, bytes int64) error { return runnerOf(ctx).x.Account.Grow(bytes) }
+// HoldRows counts what a virtual table keeps of the rows that it has read.
+func (dataFiles) HoldRows(ctx context.Context, bytes int64) error {
+	return runnerOf(ctx).x.Account.Grow(bytes)
+}
 
-// readRows reads all rows of a snapshot as a query would, deletes applied.
-func readRows(ctx context.Context, t *lake.Table, snap *lake.Snapshot, schema *lake.Schema, yield func([]types.Datum) error) error {
+// ReadRows reads all rows of a snapshot as a query would, deletes applied.
+func (dataFiles) ReadRows(ctx context.Context, t *lake.Table, snap *lake.Snapshot, schema *lake.Schema, yield func([]types.Datum) error) error {
 	run := runnerOf(ctx)
 	sc := &plan.Scan{Table: t, Snapshot: snap, Schema: schema, Alias: t.Name.Table}
 	for i := range schema.Fields {
@@ -98,8 +97,8 @@ func readRows(ctx context.Context, t *lake.Table, snap *lake.Snapshot, schema *l
 	}
 }
 
-// readPositions reads a file of position deletes.
-func readPositions(ctx context.Context, t *lake.Table, f *lake.DataFile, yield func(file string, pos int64) error) error {
+// ReadPositions reads a file of position deletes.
+func (dataFiles) ReadPositions(ctx context.Context, t *lake.Table, f *lake.DataFile, yield func(file string, pos int64) error) error {
 	run := runnerOf(ctx)
 	env := run.x.Scan
 	if env.Mem == nil && run.x.Account != nil {

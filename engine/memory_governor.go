@@ -13,8 +13,6 @@ import (
 	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
-	"github.com/lhsql/lhsql/lake"
-	"github.com/lhsql/lhsql/scan"
 )
 
 // governor keeps the process within its memory (promises.md, V1) where accounts, which count what
@@ -129,11 +127,11 @@ func (g *governor) forget() bool {
 	for _, c := range cache.AllShared() {
 		others += c.Stats().Bytes
 	}
-	if lake.SharedCache.Used()+scan.SharedFooters.Used()+others <= manifests+footers {
+	if g.e.known.Used()+g.e.footers.Used()+others <= manifests+footers {
 		return false
 	}
-	lake.SharedCache.Trim(manifests / 2)
-	scan.SharedFooters.Trim(footers / 2)
+	g.e.known.Trim(manifests / 2)
+	g.e.footers.Trim(footers / 2)
 	for _, c := range cache.AllShared() {
 		c.Trim(c.Stats().Bytes / 4)
 	}

@@ -136,7 +136,7 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 	if spec.History() {
 		rel.Table = nil
 		rel.Table = nil
-		rel.Virtual, err = timetravel.RowHistory(t, spec)
+		rel.Virtual, err = timetravel.RowHistory(t, spec, dataFiles{})
 		return err
 	}
 	snap, schema, err := timetravel.Resolve(t, spec)
@@ -145,7 +145,7 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 	}
 	if x.meta != "" {
 		rel.Table, rel.Kind = nil, "metadata table"
-		rel.Virtual, err = timetravel.OpenMetadataTable(t, x.meta, snap, spec.Travels())
+		rel.Virtual, err = timetravel.OpenMetadataTable(t, x.meta, snap, spec.Travels(), dataFiles{})
 		return err
 	}
 	rel.Snapshot, rel.TableSchema, rel.Branch = snap, schema, spec.BranchName()

@@ -70,7 +70,7 @@ func (s *Session) temporaryName(parts []string) (lake.Name, error) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return n, sqlerr.Wrap(err, sqlerr.IOError, "make a folder for temporary tables")
 		}
-		s.temp, s.tempFolder = lake.OpenTemporary(temporaryCatalog, s.temporarySchema(), dir), dir
+		s.temp, s.tempFolder = lake.OpenTemporary(s.engine.known, temporaryCatalog, s.temporarySchema(), dir), dir
 	}
 	return n, nil
 }

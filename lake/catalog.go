@@ -5,22 +5,43 @@ import (
 	"errors"
 )
 
-// Catalog finds tables and moves their metadata pointer. Implementations: the SQL catalog
-// (SQLite and Postgres, PyIceberg's layout) and REST. One conformance suite.
-// Safe for concurrent use. A missing table, view or namespace is a *NotFound; one that is
-// there already an *Exists.
+// Catalog is where tables and views are found by name, in three faces. A kind of catalog is written
+// from their contracts and held to them by one suite (catalog_conformance_test.go). Implementations:
+// the SQL catalog (SQLite and PostgreSQL, in PyIceberg's layout), REST, a session's temporary one, and
+// a transaction over another.
+//
+// All methods may be called at once. Whose context ends, ends with its error, or, for what changes
+// something, with one that says whether that is known (Outcome). What is missing is a *NotFound, what is
+// there already an *Exists; a catalog that cannot be reached says 08006, one that lets nobody in 42501.
+// Errors never show the configuration's secrets.
 type Catalog interface {
 	Name() string
 	// Properties are the catalog's configuration; they may hold secrets.
 	Properties() map[string]string
+	Namespaces
+	Tables
+	Views
+	// Close gives up connections. Nothing may be called after it.
+	Close() error
+}
 
+// Namespaces are what tables and views stand in. Levels of one are joined by dots.
+type Namespaces interface {
+	// Namespaces lists all, also those within others, in order.
 	Namespaces(ctx context.Context) ([]string, error)
+	// CreateNamespace refuses (*Exists) one that is there.
 	CreateNamespace(ctx context.Context, namespace string, props map[string]string) error
 	// DropNamespace refuses (*NotEmpty) while tables, views or namespaces are in it.
 	DropNamespace(ctx context.Context, namespace string) error
 	NamespaceProperties(ctx context.Context, namespace string) (map[string]string, error)
+	// SetNamespaceProperties sets some and removes others; the rest stay. One that is not there is
+	// removed without a word.
 	SetNamespaceProperties(ctx context.Context, namespace string, set map[string]string, remove []string) error
+}
 
+// Tables moves the pointers of tables' metadata. A name is of one table or view at a time.
+type Tables interface {
+	// List gives the tables of a namespace that is there, without those of namespaces within it.
 	List(ctx context.Context, namespace string) ([]Name, error)
 	// Load returns the table as of the catalog's current pointer. Metadata is cached by its
 	// location, which is immutable; the pointer is read each time.
@@ -37,18 +58,22 @@ type Catalog interface {
 	CommitAll(ctx context.Context, changes []TableChange) ([]*Table, error)
 	// Drop removes the table from the catalog; purge also removes its files.
 	Drop(ctx context.Context, n Name, purge bool) error
+	// Rename gives a table another name, perhaps in another namespace, and nothing else: its UUID and
+	// its files stay.
 	Rename(ctx context.Context, from, to Name) error
 	// Register adds a table that exists by its metadata file.
 	Register(ctx context.Context, n Name, metadataLocation string) (*Table, error)
+}
 
+// Views keeps views. A catalog that cannot has none: it lists none, finds none, and refuses to make one
+// (0A000).
+type Views interface {
 	Views(ctx context.Context, namespace string) ([]Name, error)
 	LoadView(ctx context.Context, n Name) (*View, error)
-	// CreateView makes a view; replace adds a version to one that exists.
+	// CreateView makes a view; replace adds a version to one that exists, whose UUID stays.
 	CreateView(ctx context.Context, n Name, spec ViewSpec, replace bool) (*View, error)
 	DropView(ctx context.Context, n Name) error
 	RenameView(ctx context.Context, from, to Name) error
-
-	Close() error
 }
 
 // NotFound says that a namespace, table or view does not exist.

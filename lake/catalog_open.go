@@ -9,8 +9,13 @@ import (
 )
 
 // OpenCatalog opens a catalog by its properties, spelled as PyIceberg spells them: type
-// ("sql", "rest"; else told from uri), uri, warehouse, s3.endpoint, ….
+// ("sql", "rest"; else told from uri), uri, warehouse, s3.endpoint, …. It has a cache of its own.
 func OpenCatalog(ctx context.Context, name string, props map[string]string) (Catalog, error) {
+	return OpenCatalogWith(ctx, NewMetadataCache(ownCache), name, props)
+}
+
+// OpenCatalogWith is OpenCatalog with a cache that others share.
+func OpenCatalogWith(ctx context.Context, known *MetadataCache, name string, props map[string]string) (Catalog, error) {
 	p := make(map[string]string, len(props))
 	for k, v := range props {
 		p[k] = v
@@ -30,9 +35,9 @@ func OpenCatalog(ctx context.Context, name string, props map[string]string) (Cat
 	}
 	switch kind {
 	case "sql", "sqlite", "postgres", "postgresql":
-		return openSQL(ctx, name, p)
+		return openSQL(ctx, known, name, p)
 	case "rest":
-		return openREST(ctx, name, p)
+		return openREST(ctx, known, name, p)
 	}
 	return nil, sqlerr.New(sqlerr.ConfigFileError, "catalog %s: type %q is not supported", name, kind).
 		WithHint("The types are sql (SQLite or PostgreSQL) and rest.")

@@ -34,8 +34,8 @@ type restCatalog struct {
 	tokens map[Name]string   // what the server wants tables to be asked for with
 }
 
-func openREST(ctx context.Context, name string, props map[string]string) (Catalog, error) {
-	c := &restCatalog{name: name, props: props, store: NewStore(props)}
+func openREST(ctx context.Context, known *MetadataCache, name string, props map[string]string) (Catalog, error) {
+	c := &restCatalog{name: name, props: props, store: NewStoreWith(known, props)}
 	c.quiet.Store(int64(quietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)))
 	client, err := dialREST(ctx, props, &c.quiet)
 	if err != nil {
@@ -194,6 +194,7 @@ func (c *restCatalog) SetNamespaceProperties(ctx context.Context, ns string, set
 		body: obj{"removals": append([]string{}, remove...), "updates": given(set)}}, true, func(ctx context.Context) (bool, error) {
 		now, err := c.NamespaceProperties(ctx, ns)
 		if err != nil {
+			_, err = missing(err)
 			return false, err
 		}
 		for k, v := range set {
@@ -272,7 +273,7 @@ func (c *restCatalog) Load(ctx context.Context, n Name) (*Table, error) {
 	c.bear(n, answer.Config["token"])
 	// Where a table lies is the server's word, and the server is the administrator's.
 	prefixes := append(prefixesOf(map[string]string{"lhsql.allowed-locations": c.props["lhsql.allowed-locations"]}), Canonical(s.location))
-	t := newTable(c.storeOf(s.location, answer.Config, answer.Credentials), SharedCache, n, Canonical(loc), s, prefixes)
+	t := newTable(c.storeOf(s.location, answer.Config, answer.Credentials), n, Canonical(loc), s, prefixes)
 	t.pointer = loc
 	t.passed(ctx, key)
 	return t, nil
@@ -281,7 +282,7 @@ func (c *restCatalog) Load(ctx context.Context, n Name) (*Table, error) {
 // parsed reads the metadata that a server gave for a table, or finds it as it was read before.
 func (c *restCatalog) parsed(n Name, loc string, raw []byte) (*state, string, error) {
 	key := "rest:" + c.client.base + " " + n.String() + " " + loc
-	if v, ok := SharedCache.Find(key); ok {
+	if v, ok := c.store.known.Find(key); ok {
 		if s := v.(*state); bytes.Equal(s.raw, raw) {
 			return s, key, nil
 		}
@@ -290,7 +291,7 @@ func (c *restCatalog) parsed(n Name, loc string, raw []byte) (*state, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	SharedCache.Put(key, s, metadataCost(s.raw))
+	c.store.known.Put(key, s, metadataCost(s.raw))
 	return s, key, nil
 }
 

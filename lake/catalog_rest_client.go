@@ -174,7 +174,7 @@ func (c *restClient) configure(props map[string]string) (err error) {
 	c.headers = http.Header{}
 	// The version is that of the client library that servers know whose requests look like these.
 	c.headers.Set("X-Client-Version", "0.14.1")
-	c.headers.Set("User-Agent", engineName+"/"+EngineVersion)
+	c.headers.Set("User-Agent", engineName+"/"+engineVersion)
 	c.headers.Set("X-Iceberg-Access-Delegation", "vended-credentials")
 	for k, v := range props {
 		if name, ok := strings.CutPrefix(k, "header."); ok {

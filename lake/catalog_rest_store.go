@@ -32,7 +32,7 @@ func (c *restCatalog) storeOf(location string, config map[string]string, credent
 	if len(credentials) == 0 {
 		return c.storeBy(props)
 	}
-	s := NewStore(props)
+	s := NewStoreWith(c.store.known, props)
 	for _, v := range credentials {
 		own := maps.Clone(props)
 		if v.Config["s3.access-key-id"] != "" {
@@ -60,7 +60,7 @@ func (c *restCatalog) storeBy(props map[string]string) *Store {
 	if c.stores == nil || len(c.stores) >= maxStores {
 		c.stores = map[string]*Store{}
 	}
-	s := NewStore(props)
+	s := NewStoreWith(c.store.known, props)
 	c.stores[own] = s
 	return s
 }

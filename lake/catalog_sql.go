@@ -41,8 +41,8 @@ type sqlCatalog struct {
 	turns sync.RWMutex
 }
 
-func openSQL(ctx context.Context, name string, props map[string]string) (Catalog, error) {
-	c := &sqlCatalog{name: name, props: props, store: NewStore(props), prefixes: prefixesOf(props), writer: make(chan struct{}, 1)}
+func openSQL(ctx context.Context, known *MetadataCache, name string, props map[string]string) (Catalog, error) {
+	c := &sqlCatalog{name: name, props: props, store: NewStoreWith(known, props), prefixes: prefixesOf(props), writer: make(chan struct{}, 1)}
 	c.engine = commitEngine{pointers: c, load: c.loadAt, rows: c}
 	c.lockWait = time.Duration(intProperty(props, "lhsql.lock-timeout-ms", int(defaultLockWait/time.Millisecond))) * time.Millisecond
 	target, dsn, err := sqlTarget(name, props["uri"])
@@ -454,7 +454,7 @@ func (c *sqlCatalog) Load(ctx context.Context, n Name) (*Table, error) {
 
 func (c *sqlCatalog) loadAt(ctx context.Context, n Name, loc string) (*Table, error) {
 	n.Catalog = c.name
-	t, err := loadTable(ctx, c.store, SharedCache, n, loc, c.prefixes)
+	t, err := loadTable(ctx, c.store, n, loc, c.prefixes)
 	if err == nil {
 		t.pointer = loc
 	}

@@ -37,9 +37,9 @@ type TemporaryState struct {
 var _ Catalog = (*Temporary)(nil)
 
 // OpenTemporary makes an empty catalog over folder, which exists and is the catalog's alone.
-func OpenTemporary(name, namespace, folder string) *Temporary {
+func OpenTemporary(known *MetadataCache, name, namespace, folder string) *Temporary {
 	c := &Temporary{name: name, namespace: namespace, folder: folder,
-		store: &Store{local: LocalFS{volatile: true}}, prefixes: []string{Canonical(folder)}}
+		store: &Store{known: known, local: LocalFS{volatile: true}}, prefixes: []string{Canonical(folder)}}
 	c.engine = commitEngine{pointers: c, load: c.loadAt}
 	return c
 }
@@ -190,7 +190,7 @@ func (c *Temporary) move(_ context.Context, moves []pointerMove) error {
 
 func (c *Temporary) loadAt(ctx context.Context, n Name, loc string) (*Table, error) {
 	n.Catalog = c.name
-	t, err := loadTable(ctx, c.store, SharedCache, n, loc, c.prefixes)
+	t, err := loadTable(ctx, c.store, n, loc, c.prefixes)
 	if err == nil {
 		t.pointer = loc
 	}

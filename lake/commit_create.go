@@ -236,7 +236,7 @@ func staged(store FS, n Name, e *Edit, prefixes []string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{store: store, cache: SharedCache, fs: &guardFS{inner: store, prefixes: prefixes}}
+	p := &place{store: store, cache: knownBy(store), fs: &guardFS{inner: store, prefixes: prefixes}}
 	return &Table{Name: n, state: *s, place: p, staged: e}, nil
 }
 

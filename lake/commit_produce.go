@@ -550,7 +550,7 @@ func (c *Change) provenance(m looseStrings, commit string) {
 	for k, v := range c.Summary {
 		m[k] = v
 	}
-	m["engine-name"], m["engine-version"] = engineName, EngineVersion
+	m["engine-name"], m["engine-version"] = engineName, engineVersion
 	m["lhsql.commit-uuid"] = commit
 	if c.Statement != "" {
 		m["lhsql.statement"] = c.Statement

@@ -15,6 +15,7 @@ type Store struct {
 	// places are reached by stores of their own, whatever props say; the most specific prefix comes
 	// first, and is canonical.
 	places []storePlace
+	known  *MetadataCache
 	local  LocalFS
 	mu     sync.Mutex
 	s3     FS
@@ -26,8 +27,16 @@ type storePlace struct {
 	store  *Store
 }
 
-// NewStore makes the store of a catalog's properties (s3.endpoint, s3.region, …).
-func NewStore(props map[string]string) *Store { return &Store{props: props} }
+// NewStore makes the store of a catalog's properties (s3.endpoint, s3.region, …), with a cache of its
+// own.
+func NewStore(props map[string]string) *Store {
+	return NewStoreWith(NewMetadataCache(ownCache), props)
+}
+
+// NewStoreWith is NewStore with a cache that others share.
+func NewStoreWith(known *MetadataCache, props map[string]string) *Store {
+	return &Store{props: props, known: known}
+}
 
 func (s *Store) at(ctx context.Context, path string) (FS, error) {
 	scheme, _ := splitScheme(path)

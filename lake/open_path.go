@@ -42,7 +42,7 @@ func OpenPathIn(ctx context.Context, store FS, path string, allow []string) (*Ta
 		}
 		loc = m
 	}
-	return loadTable(ctx, store, SharedCache, name, loc, canonicalAll(allow))
+	return loadTable(ctx, store, name, loc, canonicalAll(allow))
 }
 
 func canonicalAll(list []string) []string {

@@ -11,22 +11,37 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// SharedCache is the process's cache of metadata and manifests: of what was read from immutable
-// files. Who knows how much memory the process may have sets its bound.
-var SharedCache = cache.New[string, any]("metadata", 256<<20)
+// MetadataCache holds metadata and manifests: what was read from immutable files. Whoever opens
+// catalogs gives them one to share, and knows how much memory it may have.
+type MetadataCache = cache.Cache[string, any]
+
+// NewMetadataCache makes a cache of about max bytes.
+func NewMetadataCache(max int64) *MetadataCache { return cache.New[string, any]("metadata", max) }
+
+// ownCache is the size of the cache of a store that was given none.
+const ownCache = 64 << 20
+
+// knownBy is the cache of what was read through a store. One that is no *Store has none.
+func knownBy(store FS) *MetadataCache {
+	if s, ok := store.(*Store); ok {
+		return s.known
+	}
+	return &MetadataCache{}
+}
 
 // place is where a table's files lie and how they are reached. Shared by a table's states.
 type place struct {
 	fs    FS // guarded
 	store FS // unguarded, for the commit engine's own checks
-	cache *cache.Cache[string, any]
+	cache *MetadataCache
 	// from, to map locations of a moved table: its metadata speaks of from, it lies at to.
 	from, to string
 }
 
 // loadTable reads the metadata file at loc. prefixes are the places that the catalog allows.
-func loadTable(ctx context.Context, store FS, known *cache.Cache[string, any], name Name, loc string, prefixes []string) (*Table, error) {
+func loadTable(ctx context.Context, store FS, name Name, loc string, prefixes []string) (*Table, error) {
 	loc = Canonical(loc)
+	known := knownBy(store)
 	key := "metadata:" + identity(ctx, store, loc)
 	v, err := known.Get(ctx, key, func() (any, int64, error) {
 		b, err := store.ReadAll(ctx, loc)
@@ -42,7 +57,7 @@ func loadTable(ctx context.Context, store FS, known *cache.Cache[string, any], n
 	if err != nil {
 		return nil, metadataError(err, loc)
 	}
-	t := newTable(store, known, name, loc, v.(*state), prefixes)
+	t := newTable(store, name, loc, v.(*state), prefixes)
 	t.passed(ctx, key)
 	return t, nil
 }
@@ -77,8 +92,8 @@ func metadataError(err error, loc string) error {
 	return sqlerr.Wrap(err, sqlerr.IOError, "read table metadata %s", loc)
 }
 
-func newTable(store FS, known *cache.Cache[string, any], name Name, loc string, s *state, prefixes []string) *Table {
-	p := &place{store: store, cache: known}
+func newTable(store FS, name Name, loc string, s *state, prefixes []string) *Table {
+	p := &place{store: store, cache: knownBy(store)}
 	root := parentLoc(loc)
 	if strings.HasSuffix(root, "/metadata") || root == "metadata" {
 		root = parentLoc(root)

@@ -25,9 +25,11 @@ func (t *Transaction) Commit(ctx context.Context, n Name, ch Change) (*Table, er
 
 func (t *Transaction) CommitAll(ctx context.Context, changes []TableChange) ([]*Table, error) {
 	var out []*Table
+	was := t.State()
 	for _, c := range changes {
 		table, err := t.Commit(ctx, c.Name, c.Change)
 		if err != nil {
+			t.Restore(ctx, was) // all or none, here too
 			return nil, err
 		}
 		out = append(out, table)

@@ -2,12 +2,12 @@ package lake
 
 import "runtime/debug"
 
-// engineName and EngineVersion are written into snapshots and views.
+// engineName and engineVersion are written into snapshots and views.
 const engineName = "lhsql"
 
-// EngineVersion is this module's version as the program was built: a release's, else one that names
-// the commit that it was built from. A program that knows better sets it at start.
-var EngineVersion = buildVersion(debug.ReadBuildInfo())
+// engineVersion is this module's version as the program was built: a release's, else one that names
+// the commit that it was built from.
+var engineVersion = buildVersion(debug.ReadBuildInfo())
 
 // modulePath is this module among a program's.
 const modulePath = "github.com/lhsql/lhsql"

@@ -25,7 +25,7 @@ func TestBuildVersion(t *testing.T) {
 	if got := buildVersion(nil, false); got != "unknown" {
 		t.Errorf("without build information %q", got)
 	}
-	if EngineVersion == "" || EngineVersion == "dev" {
-		t.Errorf("EngineVersion is %q", EngineVersion)
+	if engineVersion == "" || engineVersion == "dev" {
+		t.Errorf("engineVersion is %q", engineVersion)
 	}
 }

@@ -178,7 +178,7 @@ func (v *View) spec() ViewSpec {
 // version makes the JSON of a view's next version with the given schema id.
 func (s *ViewSpec) version(id int64, schemaID int, at time.Time) viewVersionJSON {
 	v := viewVersionJSON{ID: id, SchemaID: schemaID, TimestampMs: at.UnixMilli(),
-		Summary: looseStrings{"engine-name": engineName, "engine-version": EngineVersion}, DefaultNamespace: []string{}}
+		Summary: looseStrings{"engine-name": engineName, "engine-version": engineVersion}, DefaultNamespace: []string{}}
 	if s.DefaultNamespace != "" {
 		v.DefaultNamespace = strings.Split(s.DefaultNamespace, ".")
 	}
@@ -260,7 +260,7 @@ func (c *sqlCatalog) LoadView(ctx context.Context, n Name) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := SharedCache.Get(ctx, "view:"+n.String()+" "+identity(ctx, c.store, Canonical(loc)), func() (any, int64, error) {
+	v, err := c.store.known.Get(ctx, "view:"+n.String()+" "+identity(ctx, c.store, Canonical(loc)), func() (any, int64, error) {
 		b, err := c.store.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err

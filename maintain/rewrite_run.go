@@ -49,12 +49,11 @@ func (p *RewritePlan) Run(ctx context.Context, env RewriteEnv) (RewriteResult, e
 
 // rewriting is a run under way.
 type rewriting struct {
-	p       *RewritePlan
-	env     RewriteEnv
-	table   *lake.Table // the state that was listed
-	result  RewriteResult
-	failed  int // commits
-	commits int
+	p      *RewritePlan
+	env    RewriteEnv
+	table  *lake.Table // the state that was listed
+	result RewriteResult
+	failed int // commits
 }
 
 // round writes and commits groups and gives those that lost to another writer.

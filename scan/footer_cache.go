@@ -14,10 +14,6 @@ type FooterCache struct {
 	*cache.Cache[string, *parquet.Footer]
 }
 
-// SharedFooters is the cache of scans that name none. Who knows how much memory the process may
-// have sets its bound.
-var SharedFooters = NewFooterCache(128 << 20)
-
 // NewFooterCache makes a cache of about max bytes.
 func NewFooterCache(max int64) *FooterCache {
 	return &FooterCache{cache.New[string, *parquet.Footer]("footers", max)}

@@ -43,22 +43,19 @@ type Env struct {
 	BatchRows int
 	// NoPruning reads everything and tests every row; answers must not change.
 	NoPruning bool
-	// Footers caches footers; nil: SharedFooters.
+	// Footers caches footers; nil: those of this scan alone.
 	Footers *FooterCache
-	// Pages caches decompressed pages; nil: what SharePages set.
+	// Pages caches decompressed pages; nil: none.
 	Pages *parquet.PageCache
 	// Done, if set, hears of each data file that has been read to its end, from any goroutine.
 	Done func(*lake.DataFile)
 }
 
+// ownFooters is the size of the cache of a scan that was given none.
+const ownFooters = 8 << 20
+
 // defaultMemory bounds a scan that nobody gave an account.
 const defaultMemory = 4 << 30
-
-// sharedPages is the cache of scans that name none.
-var sharedPages atomic.Pointer[parquet.PageCache]
-
-// SharePages gives scans that name no cache of pages one of about max bytes; 0: none.
-func SharePages(max int64) { sharedPages.Store(parquet.NewPageCache(max)) }
 
 // Scanner is one running scan.
 type Scanner struct {
@@ -102,10 +99,7 @@ func Open(ctx context.Context, n *plan.Scan, env Env) (*Scanner, error) {
 		env.Mem = &limit{left: atomicInt(defaultMemory)}
 	}
 	if env.Footers == nil {
-		env.Footers = SharedFooters
-	}
-	if env.Pages == nil {
-		env.Pages = sharedPages.Load()
+		env.Footers = NewFooterCache(ownFooters)
 	}
 	if env.NewCtx == nil {
 		env.NewCtx = func(ctx context.Context) *eval.Ctx { return &eval.Ctx{Context: ctx} }

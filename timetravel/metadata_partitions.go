@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
 )
@@ -107,14 +106,7 @@ func positionDeleteFields(t *lake.Table) []types.Field {
 	return append(out, field("spec_id", tInt), field("delete_file_path", tText))
 }
 
-// ReadPositions reads the positions that a position delete file or deletion vector holds. Set
-// by whoever can read data files, which this room cannot.
-var ReadPositions func(ctx context.Context, t *lake.Table, f *lake.DataFile, yield func(file string, pos int64) error) error
-
-func positionDeleteRows(ctx context.Context, t *lake.Table, s *lake.Snapshot, yield emit) error {
-	if ReadPositions == nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "the metadata table position_deletes is not available here")
-	}
+func positionDeleteRows(ctx context.Context, files DataFiles, t *lake.Table, s *lake.Snapshot, yield emit) error {
 	members, index := partitionType(t)
 	return eachManifest(ctx, t, s, false, func(m *lake.Manifest) error {
 		if !m.Deletes {
@@ -128,7 +120,7 @@ func positionDeleteRows(ctx context.Context, t *lake.Table, s *lake.Snapshot, yi
 			if e.Status == lake.Deleted || e.File.Content == lake.EqualityDeletes {
 				continue
 			}
-			err := ReadPositions(ctx, t, e.File, func(file string, pos int64) error {
+			err := files.ReadPositions(ctx, t, e.File, func(file string, pos int64) error {
 				row := []types.Datum{types.NewStr(file), types.NewInt(pos)}
 				if len(members) > 0 {
 					row = append(row, partitionDatum(t, e.File.SpecID, e.File.Partition, len(members), index))

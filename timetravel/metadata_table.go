@@ -23,6 +23,8 @@ type metadataTable struct {
 	// fields and rows of the table, read at a snapshot (nil: none).
 	fields func(t *lake.Table) []types.Field
 	rows   func(ctx context.Context, t *lake.Table, s *lake.Snapshot, yield emit) error
+	// inFiles are its rows instead, where they are read from data files.
+	inFiles func(ctx context.Context, files DataFiles, t *lake.Table, s *lake.Snapshot, yield emit) error
 	// timeless tables are about all of the table's life: AS OF has no meaning for them.
 	timeless bool
 }
@@ -44,7 +46,7 @@ var metadataTables = map[string]metadataTable{
 	"entries":              {fields: entryFields, rows: entryRows(false)},
 	"all_entries":          {fields: entryFields, rows: entryRows(true), timeless: true},
 	"partitions":           {fields: partitionFields, rows: partitionRows},
-	"position_deletes":     {fields: positionDeleteFields, rows: positionDeleteRows},
+	"position_deletes":     {fields: positionDeleteFields, inFiles: positionDeleteRows},
 }
 
 // MetadataTable tells whether name is a metadata table's, and gives its usual spelling.
@@ -56,7 +58,7 @@ func MetadataTable(name string) (string, bool) {
 
 // OpenMetadataTable opens one of t's metadata tables at snapshot s. travels tells that the
 // statement asked for another state than the present.
-func OpenMetadataTable(t *lake.Table, name string, s *lake.Snapshot, travels bool) (VirtualTable, error) {
+func OpenMetadataTable(t *lake.Table, name string, s *lake.Snapshot, travels bool, files DataFiles) (VirtualTable, error) {
 	name, ok := MetadataTable(name)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "table %s has no metadata table %q", t.Name.Table, name)
@@ -65,7 +67,7 @@ func OpenMetadataTable(t *lake.Table, name string, s *lake.Snapshot, travels boo
 	if travels && m.timeless {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the metadata table %s cannot be read AS OF: it is about all of the table's life", name)
 	}
-	return &metadataView{kind: m, name: name, table: t, snapshot: s, columns: m.fields(t)}, nil
+	return &metadataView{kind: m, name: name, table: t, snapshot: s, columns: m.fields(t), files: files}, nil
 }
 
 type metadataView struct {
@@ -74,11 +76,15 @@ type metadataView struct {
 	table    *lake.Table
 	snapshot *lake.Snapshot
 	columns  []types.Field
+	files    DataFiles
 }
 
 func (v *metadataView) Name() string          { return v.table.Name.Table + "$" + v.name }
 func (v *metadataView) Fields() []types.Field { return v.columns }
 func (v *metadataView) Rows(ctx context.Context, _ map[int]types.Datum, yield func([]types.Datum) error) error {
+	if v.kind.inFiles != nil {
+		return v.kind.inFiles(ctx, v.files, v.table, v.snapshot, yield)
+	}
 	return v.kind.rows(ctx, v.table, v.snapshot, yield)
 }
 

@@ -9,14 +9,17 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// ReadRows reads all rows of a snapshot in the given schema, whole rows in the schema's order.
-// The slice belongs to the reader until it returns. Set by whoever can read data files, which
-// this room cannot.
-var ReadRows func(ctx context.Context, t *lake.Table, s *lake.Snapshot, schema *lake.Schema, yield func([]types.Datum) error) error
-
-// HoldRows is told of the memory that rows in hand take, and fails when there is no more; nil:
-// nobody counts.
-var HoldRows func(ctx context.Context, bytes int64) error
+// DataFiles reads what data and delete files hold, which this room cannot. It belongs to whoever
+// runs the statement, whom its contexts tell. Safe for concurrent use.
+type DataFiles interface {
+	// ReadRows reads all rows of a snapshot in the given schema, whole rows in the schema's order. The
+	// slice belongs to the reader when yield returns.
+	ReadRows(ctx context.Context, t *lake.Table, s *lake.Snapshot, schema *lake.Schema, yield func([]types.Datum) error) error
+	// ReadPositions reads the positions that a position delete file or deletion vector holds.
+	ReadPositions(ctx context.Context, t *lake.Table, f *lake.DataFile, yield func(file string, pos int64) error) error
+	// HoldRows is told of the memory that rows in hand take, and fails when there is no more.
+	HoldRows(ctx context.Context, bytes int64) error
+}
 
 // RowHistory is the table of all row versions over spec's span, with the time that each was
 // visible on main (or spec.Branch): valid_from, and valid_to, NULL while it is visible still.
@@ -28,9 +31,9 @@ var HoldRows func(ctx context.Context, bytes int64) error
 //
 // A row that a commit rewrote into another file without changing it goes on. Rows are told
 // apart by value in the table's present schema: of equal rows, the number is followed.
-func RowHistory(t *lake.Table, spec Spec) (VirtualTable, error) {
+func RowHistory(t *lake.Table, spec Spec, files DataFiles) (VirtualTable, error) {
 	schema := t.Schema()
-	h := &rowHistory{table: t, spec: spec, schema: schema}
+	h := &rowHistory{table: t, spec: spec, schema: schema, files: files}
 	for i := range schema.Fields {
 		f := &schema.Fields[i]
 		if bad := f.Unreadable(); bad != "" {
@@ -46,6 +49,7 @@ type rowHistory struct {
 	table  *lake.Table
 	spec   Spec
 	schema *lake.Schema
+	files  DataFiles
 	fields []types.Field
 }
 
@@ -89,9 +93,6 @@ type rowVersions struct {
 }
 
 func (h *rowHistory) Rows(ctx context.Context, _ map[int]types.Datum, yield func([]types.Datum) error) error {
-	if ReadRows == nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "the history of rows is not available here")
-	}
 	states, err := h.states()
 	if err != nil {
 		return err
@@ -103,15 +104,13 @@ func (h *rowHistory) Rows(ctx context.Context, _ map[int]types.Datum, yield func
 		for _, v := range live {
 			v.seen = 0
 		}
-		err := ReadRows(ctx, h.table, st.s, h.schema, func(row []types.Datum) error {
+		err := h.files.ReadRows(ctx, h.table, st.s, h.schema, func(row []types.Datum) error {
 			key = types.AppendKey(key[:0], types.NewStruct(row), rowType)
 			v := live[string(key)]
 			if v == nil {
-				if HoldRows != nil {
-					// The key, its row, and the map's entry.
-					if err := HoldRows(ctx, int64(2*len(key)+80*len(row)+200)); err != nil {
-						return err
-					}
+				// The key, its row, and the map's entry.
+				if err := h.files.HoldRows(ctx, int64(2*len(key)+80*len(row)+200)); err != nil {
+					return err
 				}
 				v = &rowVersions{row: append([]types.Datum(nil), row...)}
 				live[string(key)] = v

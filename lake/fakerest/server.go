@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -147,6 +148,9 @@ func (s *Server) route(r *http.Request, body []byte) (any, error) {
 		return s.setNamespace(ns, body)
 	case "GET namespaces tables", "GET namespaces views":
 		if name == "" {
+			if _, ok := s.Namespaces[ns]; !ok {
+				return nil, &refusal{404, "NoSuchNamespaceException"}
+			}
 			return s.list(ns, parts[2]), nil
 		}
 		if parts[2] == "views" {
@@ -189,9 +193,11 @@ func (s *Server) route(r *http.Request, body []byte) (any, error) {
 
 func (s *Server) namespaces(r *http.Request) any {
 	list := [][]string{}
-	if r.URL.Query().Get("parent") == "" {
-		for n := range s.Namespaces {
-			list = append(list, []string{n})
+	parent := strings.ReplaceAll(r.URL.Query().Get("parent"), "\x1f", ".")
+	for n := range s.Namespaces {
+		levels := strings.Split(n, ".")
+		if strings.Join(levels[:len(levels)-1], ".") == parent {
+			list = append(list, levels)
 		}
 	}
 	return object{"namespaces": list}
@@ -202,7 +208,7 @@ func (s *Server) namespace(ns string) (any, error) {
 	if !ok {
 		return nil, &refusal{404, "NoSuchNamespaceException"}
 	}
-	return object{"namespace": []string{ns}, "properties": p}, nil
+	return object{"namespace": strings.Split(ns, "."), "properties": p}, nil
 }
 
 func (s *Server) makeNamespace(body []byte) (any, error) {
@@ -213,13 +219,14 @@ func (s *Server) makeNamespace(body []byte) (any, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	if _, ok := s.Namespaces[in.Namespace[0]]; ok {
+	name := strings.Join(in.Namespace, ".")
+	if _, ok := s.Namespaces[name]; ok {
 		return nil, &refusal{409, "AlreadyExistsException"}
 	}
 	if in.Properties == nil {
 		in.Properties = map[string]string{}
 	}
-	s.Namespaces[in.Namespace[0]] = in.Properties
+	s.Namespaces[name] = in.Properties
 	return in, nil
 }
 
@@ -227,9 +234,12 @@ func (s *Server) dropNamespace(ns string) error {
 	if _, ok := s.Namespaces[ns]; !ok {
 		return &refusal{404, "NoSuchNamespaceException"}
 	}
-	for n := range s.Tables {
-		if strings.HasPrefix(n, ns+".") {
-			return &refusal{409, "NamespaceNotEmptyException"}
+	within := func(n string) bool { return strings.HasPrefix(n, ns+".") }
+	for _, names := range []iter.Seq[string]{maps.Keys(s.Tables), maps.Keys(s.Views), maps.Keys(s.Namespaces)} {
+		for n := range names {
+			if within(n) {
+				return &refusal{409, "NamespaceNotEmptyException"}
+			}
 		}
 	}
 	delete(s.Namespaces, ns)
@@ -258,8 +268,8 @@ func (s *Server) setNamespace(ns string, body []byte) (any, error) {
 func (s *Server) list(ns, what string) any {
 	list := []object{}
 	add := func(n string) {
-		if rest, ok := strings.CutPrefix(n, ns+"."); ok {
-			list = append(list, object{"namespace": []string{ns}, "name": rest})
+		if rest, ok := strings.CutPrefix(n, ns+"."); ok && !strings.Contains(rest, ".") {
+			list = append(list, object{"namespace": strings.Split(ns, "."), "name": rest})
 		}
 	}
 	if what == "views" {
@@ -326,6 +336,9 @@ func (s *Server) load(name string) (any, error) {
 
 func (s *Server) commit(name string, c commit) error {
 	t := s.Tables[name]
+	if s.Views[name] != nil {
+		return &refusal{409, "AlreadyExistsException"}
+	}
 	var base table.Metadata
 	b, err := table.NewMetadataBuilder(2)
 	if t != nil {

@@ -98,11 +98,9 @@ func fastDir(t *testing.T) string {
 	return dir
 }
 
-// openLake opens an engine with small caches: each statement makes files that are soon of no use,
-// and the process keeps metadata and pages for all its engines.
+// openLake opens an engine with small caches: each statement makes files that are soon of no use.
 func openLake(t *testing.T, dir string) *engine.Engine {
 	t.Helper()
-	lake.SharedCache.Resize(16 << 20)
 	eng, err := engine.Open(context.Background(), engine.Config{TempDir: filepath.Join(dir, "tmp"), MemoryLimit: 2 << 30, PageCache: 4 << 20, Catalogs: []engine.CatalogConfig{{
 		Name:  "lake",
 		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")},
