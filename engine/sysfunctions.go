@@ -105,6 +105,9 @@ func (x systemSession) ObjectName(catalog string, oid uint32) (string, bool) {
 		}
 		return syscat.TypeName(oid)
 	case "pg_proc":
+		if p, ok := syscat.ProcedureOf(h, oid); ok {
+			return p.Name, true
+		}
 		return syscat.FunctionName(oid)
 	case "pg_authid", "pg_roles":
 		return syscat.RoleName(h, oid)
@@ -136,7 +139,7 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 		if err != nil {
 			return 0, false
 		}
-		for _, n := range append([]string{"pg_catalog", "information_schema", "public", systemSchema}, list...) {
+		for _, n := range append([]string{"pg_catalog", "information_schema", "public"}, list...) {
 			if n == last {
 				return syscat.SchemaOID(s.catalog, n), true
 			}

@@ -14,19 +14,9 @@ import (
 // The schema system holds views of the server itself: what it is doing, and how its tables fare. They
 // are virtual tables that this package answers; syscat's say what PostgreSQL and MySQL would.
 
-// systemSchema is the name of their schema, which is also that of the procedures.
-const systemSchema = syscat.SystemSchema
-
-// SystemViews implements syscat.System.
-func (h *host) SystemViews() []syscat.SystemView {
-	var out []syscat.SystemView
-	for name, v := range systemViews {
-		if !v.unlisted {
-			out = append(out, syscat.SystemView{Name: name, Fields: v.fields})
-		}
-	}
-	return out
-}
+// systemSchema is the name of their schema, by which procedures are called, too. The catalogs do not list
+// it: tools would show it beside the users' schemas, and look at tables which read all others' files.
+const systemSchema = "system"
 
 // Procedures implements syscat.System.
 func (h *host) Procedures() []syscat.Procedure {
@@ -55,9 +45,7 @@ type systemView struct {
 // wanted, by position: a view that costs something to compute need not give other rows.
 type systemViewDef struct {
 	fields []types.Field
-	// It reads every table's files. Tools that look at all that a catalog lists must not come upon it.
-	unlisted bool
-	rows     func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
+	rows   func(ctx context.Context, s *Session, equal map[int]types.Datum, yield func([]types.Datum) error) error
 }
 
 func systemFields(list ...any) []types.Field {
@@ -73,9 +61,9 @@ var systemViews = map[string]*systemViewDef{
 		"id", types.Int8, "kind", types.Text, "table_name", types.Text, "user_name", types.Text, "pid", types.Int4, "state", types.Text, "phase", types.Text,
 		"files_done", types.Int8, "files_total", types.Int8, "bytes_done", types.Int8, "bytes_total", types.Int8, "bytes_per_second", types.Int8,
 		"started_at", types.TimestampTZ, "ended_at", types.TimestampTZ, "result", types.Text, "error", types.Text)},
-	"table_health": {unlisted: true, rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
+	"table_health": {rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
 		"measure", types.Text, "value", types.Int8, "threshold", types.Int8, "advice", types.Text, "error", types.Text)...)},
-	"storage": {unlisted: true, rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
+	"storage": {rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
 }
 
 // systemView finds a view of the schema system.

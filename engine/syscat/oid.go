@@ -3,7 +3,6 @@ package syscat
 import (
 	"context"
 	"hash/fnv"
-	"slices"
 	"sort"
 	"strings"
 )
@@ -74,9 +73,6 @@ func schemas(ctx context.Context, h Host) ([]string, error) {
 	if !has {
 		out = append(out, "public") // the default search path names it
 	}
-	if _, own := h.(System); own && !slices.Contains(list, SystemSchema) {
-		out = append(out, SystemSchema)
-	}
 	sort.Strings(out)
 	return out, nil
 }
@@ -140,7 +136,7 @@ func enumerate(ctx context.Context, h Host) (Names, error) {
 		}
 	}
 	for _, s := range list {
-		if s == "pg_catalog" || s == "information_schema" || s == SystemSchema {
+		if s == "pg_catalog" || s == "information_schema" {
 			continue
 		}
 		entries, err := h.Entries(ctx, s)
@@ -150,10 +146,6 @@ func enumerate(ctx context.Context, h Host) (Names, error) {
 		for _, e := range entries {
 			add(item{schema: s, entry: e, oid: OID(db, s, e.Name), key: hashOID("key", db, s, e.Name)})
 		}
-	}
-	views, _ := systemOf(h)
-	for _, v := range views {
-		add(v.item(db))
 	}
 	for _, d := range sortedDefs() {
 		add(item{schema: d.schema, entry: Entry{Name: d.name, View: d.view}, oid: d.oid, def: d})

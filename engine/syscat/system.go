@@ -8,19 +8,9 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// SystemSchema is the schema of the server's own views and procedures.
-const SystemSchema = "system"
-
-// System is a Host whose server has views and procedures of its own.
+// System is a Host whose server has procedures of its own.
 type System interface {
-	SystemViews() []SystemView
 	Procedures() []Procedure
-}
-
-// SystemView is a view of the server's; its rows are none of this package's business.
-type SystemView struct {
-	Name   string
-	Fields []types.Field
 }
 
 // Procedure is what CALL may name. The first Required parameters must be given.
@@ -30,22 +20,15 @@ type Procedure struct {
 	Required int
 }
 
-// systemOf gives what a Host's server has of its own, sorted by name.
-func systemOf(h Host) ([]SystemView, []Procedure) {
+// proceduresOf gives the procedures of a Host's server, sorted by name.
+func proceduresOf(h Host) []Procedure {
 	s, ok := h.(System)
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	views, procs := s.SystemViews(), s.Procedures()
-	slices.SortFunc(views, func(a, b SystemView) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(procs, func(a, b Procedure) int { return strings.Compare(a.Name, b.Name) })
-	return views, procs
-}
-
-// item is the view among a database's relations.
-func (v SystemView) item(db string) item {
-	d := &def{schema: SystemSchema, name: v.Name, oid: OID(db, SystemSchema, v.Name), view: true, fields: v.Fields}
-	return item{schema: SystemSchema, entry: Entry{Name: v.Name, View: true}, oid: d.oid, def: d}
+	list := s.Procedures()
+	slices.SortFunc(list, func(a, b Procedure) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // OID is the procedure's in a database.
@@ -53,8 +36,7 @@ func (p Procedure) OID(db string) uint32 { return hashOID("procedure", db, p.Nam
 
 // ProcedureOf finds a procedure by OID.
 func ProcedureOf(h Host, oid uint32) (Procedure, bool) {
-	_, list := systemOf(h)
-	for _, p := range list {
+	for _, p := range proceduresOf(h) {
 		if p.OID(h.Database()) == oid {
 			return p, true
 		}
@@ -77,11 +59,11 @@ func (p Procedure) arguments(defaults bool) string {
 	return strings.Join(out, ", ")
 }
 
-// procedures gives the rows of pg_proc of the server's procedures.
+// procedures gives the rows of pg_proc of the server's procedures. They are in pg_catalog, as what is
+// built in: a schema of their own would be one more in every tool's list of schemas.
 func (q *query) procedures(_ context.Context, wanted func(oid uint32, name string) bool) error {
 	db := q.host.Database()
-	_, list := systemOf(q.host)
-	for _, p := range list {
+	for _, p := range proceduresOf(q.host) {
 		oid := p.OID(db)
 		if !wanted(oid, p.Name) {
 			continue
@@ -92,7 +74,7 @@ func (q *query) procedures(_ context.Context, wanted func(oid uint32, name strin
 			args, names = append(args, int(f.Type.OID())), append(names, f.Name)
 		}
 		const void = 2278
-		if err := q.row("proargnames", names, "oid", oid, "proname", p.Name, "pronamespace", SchemaOID(db, SystemSchema), "proowner", ownerOID,
+		if err := q.row("proargnames", names, "oid", oid, "proname", p.Name, "pronamespace", pgCatalogOID, "proowner", ownerOID,
 			"prolang", 12, "procost", 1.0, "prorows", 0.0, "provariadic", 0, "prosupport", 0, "prokind", "p", "prosecdef", false, "proleakproof", false,
 			"proisstrict", false, "proretset", false, "provolatile", "v", "proparallel", "u", "pronargs", len(args),
 			"pronargdefaults", len(args)-p.Required, "prorettype", void, "proargtypes", args, "prosrc", p.Name); err != nil {
