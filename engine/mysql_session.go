@@ -600,21 +600,15 @@ func (m *MySQL) execute(ctx context.Context, n *ast.Execute, r *Result) error {
 // PrepareUntyped is Prepare of a statement whose parameters may have no type: one that nothing gives a
 // type (? IS NULL) is a string until its value comes.
 func (s *Session) PrepareUntyped(ctx context.Context, p Parsed) (*Stmt, error) {
-	st, err := s.Prepare(ctx, p, nil)
-	given := untypedParams(p)
-	for range given {
-		i := untyped(err)
-		if i < 1 || i > len(given) {
-			break
-		}
-		given[i-1] = types.T(types.Text)
-		st, err = s.Prepare(ctx, p, given)
-	}
-	return st, err
+	return untypedBy(ctx, p, s.Prepare)
 }
 
 func (s *Session) prepareUntyped(ctx context.Context, p Parsed) (*Stmt, error) {
-	st, err := s.prepare(ctx, p, nil)
+	return untypedBy(ctx, p, s.prepare)
+}
+
+func untypedBy(ctx context.Context, p Parsed, prepare func(context.Context, Parsed, []types.Type) (*Stmt, error)) (*Stmt, error) {
+	st, err := prepare(ctx, p, nil)
 	given := untypedParams(p)
 	for range given {
 		i := untyped(err)
@@ -622,7 +616,7 @@ func (s *Session) prepareUntyped(ctx context.Context, p Parsed) (*Stmt, error) {
 			break
 		}
 		given[i-1] = types.T(types.Text)
-		st, err = s.prepare(ctx, p, given)
+		st, err = prepare(ctx, p, given)
 	}
 	return st, err
 }

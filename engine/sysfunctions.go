@@ -105,10 +105,11 @@ func (x systemSession) ObjectName(catalog string, oid uint32) (string, bool) {
 		}
 		return syscat.TypeName(oid)
 	case "pg_proc":
-		if p, ok := syscat.ProcedureOf(h, oid); ok {
-			return p.Name, true
+		if name, ok := syscat.FunctionName(oid); ok {
+			return name, true
 		}
-		return syscat.FunctionName(oid)
+		p, ok := syscat.ProcedureOf(h, oid) // few and rare: asked for last
+		return p.Name, ok
 	case "pg_authid", "pg_roles":
 		return syscat.RoleName(h, oid)
 	case "pg_database":
