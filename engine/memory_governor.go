@@ -91,8 +91,11 @@ func (g *governor) look() {
 	if cycle != g.seen {
 		g.seen, g.measured = cycle, time.Now()
 	}
-	resident := residentMemory()
-	other := max(resident-inGo, 0)
+	resident, files := residentMemory()
+	// Memory that Go has taken and nobody has written to yet is not resident: while a large value is
+	// being filled, the difference tells less than there is. The program's own pages are certain, and
+	// what was there a moment ago goes gradually.
+	other := max(resident-inGo, files, g.other.Load()/64*63)
 	g.other.Store(other)
 	// The goal moves in steps: each stops the world for a moment. A twentieth is left for what is
 	// allocated while the collector runs.
@@ -197,15 +200,16 @@ func (e *Engine) largest() (most *runner) {
 
 var pageSize = int64(os.Getpagesize())
 
-// residentMemory is the process's resident memory; 0 where the system does not tell.
-func residentMemory() int64 {
+// residentMemory is the process's resident memory and the part of it that is mapped files, such as
+// the program; 0 where the system does not tell.
+func residentMemory() (all, files int64) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	if f := strings.Fields(string(b)); len(f) > 1 {
-		n, _ := strconv.ParseInt(f[1], 10, 64)
-		return n * pageSize
+	if f := strings.Fields(string(b)); len(f) > 2 {
+		all, _ = strconv.ParseInt(f[1], 10, 64)
+		files, _ = strconv.ParseInt(f[2], 10, 64)
 	}
-	return 0
+	return all * pageSize, files * pageSize
 }

@@ -11,7 +11,8 @@ import (
 
 // rooms answers, before something large is allocated, whether the process has room for it
 // (internal/room). What it grants counts until it can be seen in what the process uses: an
-// allocation follows its grant at once, but on a busy machine not within a moment.
+// allocation follows its grant at once, but on a busy machine not within a moment. So a grant
+// counts until as much has been allocated as it and those before it that still counted ask for.
 type rooms struct {
 	g       *governor
 	mu      sync.Mutex
@@ -21,19 +22,25 @@ type rooms struct {
 }
 
 type grant struct {
-	n  int64
-	at time.Time
+	n    int64
+	at   time.Time
+	seen uint64 // what the process has allocated in all when nothing more is to come of it
 }
 
-// grantTime is how long a grant counts beside what the process is seen to use.
-const grantTime = 50 * time.Millisecond
+// A grant counts beside what the process is seen to use for grantTime at least, and for lostGrant
+// at most: who was granted it may have ended.
+const (
+	grantTime = 50 * time.Millisecond
+	lostGrant = time.Second
+)
 
 // patienceForRoom is how long a statement waits for others to make room.
 const patienceForRoom = 500 * time.Millisecond
 
 func newRoom(g *governor) *rooms {
 	return &rooms{g: g, samples: []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}}
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/gc/heap/allocs:bytes"}}}
 }
 
 // take waits until n bytes find room: first by collecting garbage, then by caches that go, then for
@@ -65,18 +72,24 @@ func (r *rooms) take(n int64) error {
 	}
 }
 
-// fits grants n bytes if there is room for them now.
+// fits grants n bytes if there is room for them now. A part of the limit is left for what is too
+// small to be asked for.
 func (r *rooms) fits(n int64) bool {
-	now := time.Now()
-	for len(r.granted) > 0 && now.Sub(r.granted[0].at) > grantTime {
-		r.pending -= r.granted[0].n
+	now, used := time.Now(), r.used()
+	allocated := r.samples[3].Value.Uint64()
+	for len(r.granted) > 0 {
+		first := r.granted[0]
+		if age := now.Sub(first.at); age < grantTime || age < lostGrant && allocated < first.seen {
+			break
+		}
+		r.pending -= first.n
 		r.granted = r.granted[1:]
 	}
-	if r.used()+r.pending+n > r.g.limit {
+	if used+r.pending+n > r.g.limit-r.g.limit/32 {
 		return false
 	}
-	r.granted = append(r.granted, grant{n, now})
 	r.pending += n
+	r.granted = append(r.granted, grant{n, now, allocated + uint64(r.pending)})
 	return true
 }
 
