@@ -23,7 +23,7 @@ func castJSON(from, to types.Type) CastFunc {
 				if to.Kind == types.JSON {
 					return types.NewStr(text), nil
 				}
-				s, err := types.CanonicalJSON(text)
+				s, err := types.CanonicalJSON(text, c.MustLive)
 				return types.NewStr(s), err
 			})
 		}
@@ -31,7 +31,7 @@ func castJSON(from, to types.Type) CastFunc {
 		return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
 			o := sessionText(c)
 			return PutDatums(out, sel, rows, func(i int) (types.Datum, error) {
-				v, err := types.ParseJSON(string(in.Bytes(i)))
+				v, err := types.ParseJSON(string(in.Bytes(i)), c.MustLive)
 				if err != nil {
 					return types.Null, err
 				}

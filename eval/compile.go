@@ -39,14 +39,19 @@ type selector interface {
 // Compile makes a Program for e over batches whose columns are in, by position. Constant
 // parts are computed now, but for those that fail: they fail when a row reaches them.
 func Compile(e plan.Expr, in []plan.Column) (*Program, error) {
+	if err := checkDepth(e); err != nil {
+		return nil, err
+	}
+	return compileAsIs(simplify(e), in)
+}
+
+// compileAsIs is Compile without a computation: what e takes is taken when it is evaluated, by
+// whoever's context it then is.
+func compileAsIs(e plan.Expr, in []plan.Column) (*Program, error) {
 	k := &compiler{in: in, at: make(map[plan.ColID]int, len(in))}
 	for i, c := range in {
 		k.at[c.ID] = i
 	}
-	if err := checkDepth(e); err != nil {
-		return nil, err
-	}
-	e = simplify(e)
 	root, err := k.compile(e)
 	if err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func Compile(e plan.Expr, in []plan.Column) (*Program, error) {
 
 // Clone makes a Program that computes the same, for another goroutine.
 func (p *Program) Clone() *Program {
-	q, err := Compile(p.expr, p.in)
+	q, err := compileAsIs(p.expr, p.in)
 	invariant.Check(err == nil, "a compiled expression does not compile again: %v", err)
 	return q
 }
@@ -105,7 +110,10 @@ func EvalConst(c *Ctx, e plan.Expr) (types.Datum, error) {
 	if k, ok := e.(*plan.Const); ok {
 		return k.Value, nil
 	}
-	p, err := Compile(e, nil)
+	if err := checkDepth(e); err != nil {
+		return types.Null, err
+	}
+	p, err := compileAsIs(e, nil)
 	if err != nil {
 		return types.Null, err
 	}
@@ -128,9 +136,30 @@ func constDatum(v *vec.Vector, t types.Type) (types.Datum, error) {
 	return d, nil
 }
 
-// foldCtx is the surroundings in which constants are folded: what is folded does not look.
+// foldCtx is the surroundings in which constants are folded: what is folded does not look. Nobody
+// who waits can stop it, so it is short: what takes longer is computed when the expression is
+// evaluated.
 func foldCtx() *Ctx {
-	return &Ctx{Context: context.Background(), Now: time.Unix(0, 0), StmtStart: time.Unix(0, 0), Zone: time.UTC}
+	return &Ctx{Context: &briefly{Context: context.Background()}, Now: time.Unix(0, 0), StmtStart: time.Unix(0, 0), Zone: time.UTC}
+}
+
+// briefly is a context that ends a moment after it was first asked, without a timer.
+type briefly struct {
+	context.Context
+	asked time.Time
+}
+
+// foldTime is how long folding at compile time may take.
+const foldTime = 50 * time.Millisecond
+
+func (b *briefly) Err() error {
+	switch now := time.Now(); {
+	case b.asked.IsZero():
+		b.asked = now
+	case now.Sub(b.asked) > foldTime:
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 func checkDepth(e plan.Expr) error {

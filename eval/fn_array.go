@@ -366,9 +366,15 @@ func arrayToString(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types
 }
 
 // splitText cuts s at sep: a NULL sep into characters, an empty one not at all.
-func splitText(a []types.Datum, yield func(types.Datum) error) error {
+func splitText(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
 	s := a[0].Str()
+	n := 0
 	part := func(p string) error {
+		if n++; n%lookEvery == 0 {
+			if err := c.Alive(); err != nil {
+				return err
+			}
+		}
 		if len(a) > 2 && !a[2].IsNull() && a[2].Str() == p {
 			return yield(types.Null)
 		}
@@ -396,12 +402,12 @@ func splitText(a []types.Datum, yield func(types.Datum) error) error {
 	}
 }
 
-func stringToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func stringToArray(c *Ctx, a []types.Datum) (types.Datum, error) {
 	if a[0].IsNull() {
 		return types.Null, nil
 	}
 	var out []types.Datum
-	err := splitText(a, func(d types.Datum) error {
+	err := splitText(c, a, func(d types.Datum) error {
 		out = room.Append(out, d)
 		return checkList(len(out))
 	})
@@ -411,11 +417,11 @@ func stringToArray(_ *Ctx, a []types.Datum) (types.Datum, error) {
 // checkList fails when a list of n elements, as a datum, would take more memory than there is.
 func checkList(n int) error { return vec.CheckBytes(n * int(unsafe.Sizeof(types.Datum{}))) }
 
-func stringToTable(_ *Ctx, a []types.Datum, yield func(types.Datum) error) error {
+func stringToTable(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {
 	if a[0].IsNull() {
 		return nil
 	}
-	return splitText(a, yield)
+	return splitText(c, a, yield)
 }
 
 func unnest(c *Ctx, a []types.Datum, yield func(types.Datum) error) error {

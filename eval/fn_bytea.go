@@ -6,6 +6,9 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"hash"
+	"math/bits"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,12 +41,12 @@ func init() {
 		imm("get_bit", sig(b, i8), tInt4, Try2(getBit)),
 		imm("set_bit", sig(b, i8, i4), tBytea, Try3(setBit)),
 		imm("bit_count", sig(b), tInt8, Fn1(bitCount)).total(),
-		imm("md5", sig(text), tText, Fn1(md5Hex)).total(),
-		imm("md5", sig(b), tText, Fn1(md5Hex)).total(),
-		imm("sha224", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha256.Sum224(s); return h[:] })).total(),
-		imm("sha256", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha256.Sum256(s); return h[:] })).total(),
-		imm("sha384", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha512.Sum384(s); return h[:] })).total(),
-		imm("sha512", sig(b), tBytea, Fn1(func(s []byte) []byte { h := sha512.Sum512(s); return h[:] })).total(),
+		imm("md5", sig(text), tText, Ask1(md5Hex)).total(),
+		imm("md5", sig(b), tText, Ask1(md5Hex)).total(),
+		imm("sha224", sig(b), tBytea, Ask1(func(c *Ctx, s []byte) ([]byte, error) { return digest(c, sha256.New224(), s) })).total(),
+		imm("sha256", sig(b), tBytea, Ask1(func(c *Ctx, s []byte) ([]byte, error) { return digest(c, sha256.New(), s) })).total(),
+		imm("sha384", sig(b), tBytea, Ask1(func(c *Ctx, s []byte) ([]byte, error) { return digest(c, sha512.New384(), s) })).total(),
+		imm("sha512", sig(b), tBytea, Ask1(func(c *Ctx, s []byte) ([]byte, error) { return digest(c, sha512.New(), s) })).total(),
 		imm("encode", sig(b, text), tText, Try2(encode)),
 		imm("decode", sig(text, text), tBytea, Try2(decode)),
 		stable("convert_from", sig(b, types.Name), tText, Try2(convertFrom)),
@@ -62,9 +65,20 @@ func init() {
 	)
 }
 
-func md5Hex(s []byte) string {
-	h := md5.Sum(s)
-	return hex.EncodeToString(h[:])
+func md5Hex(c *Ctx, s []byte) (string, error) {
+	h, err := digest(c, md5.New(), s)
+	return hex.EncodeToString(h), err
+}
+
+// digest is h of s; it looks now and then whether anybody waits for it.
+func digest(c *Ctx, h hash.Hash, s []byte) ([]byte, error) {
+	for piece := range slices.Chunk(s, 1<<22) {
+		if err := c.Alive(); err != nil {
+			return nil, err
+		}
+		h.Write(piece)
+	}
+	return h.Sum(nil), nil
 }
 
 func byteaFrom(s string, from int64) string {
@@ -142,9 +156,7 @@ func setBit(s []byte, i, v int64) ([]byte, error) {
 
 func bitCount(s []byte) (n int64) {
 	for _, c := range s {
-		for ; c != 0; c &= c - 1 {
-			n++
-		}
+		n += int64(bits.OnesCount8(c))
 	}
 	return n
 }

@@ -15,9 +15,9 @@ func init() {
 		stable("format", []types.Type{tText, tAny}, tText, typed(format)).variadic().nonStrict(),
 		stable("format", sig(types.Text), tText, typed(format)).nonStrict(),
 		imm("quote_ident", sig(types.Text), tText, Fn1(quoteIdent)).total(),
-		imm("quote_literal", sig(types.Text), tText, Fn1(quoteLiteral)).total(),
+		imm("quote_literal", sig(types.Text), tText, Ask1(quoteLiteral)).total(),
 		stable("quote_literal", sig(types.AnyElement), tText, typed(func(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum, error) {
-			return types.NewStr(quoteLiteral(castText(c, a[0], t[0]))), nil
+			return quotedLiteral(c, a[0], t[0])
 		})),
 		imm("quote_nullable", sig(types.Text), tText, typed(quoteNullable)).nonStrict(),
 		stable("quote_nullable", sig(types.AnyElement), tText, typed(quoteNullable)).nonStrict(),
@@ -28,7 +28,7 @@ func quoteNullable(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types
 	if a[0].IsNull() {
 		return types.NewStr("NULL"), nil
 	}
-	return types.NewStr(quoteLiteral(castText(c, a[0], t[0]))), nil
+	return quotedLiteral(c, a[0], t[0])
 }
 
 // castText is d::text, which differs from d's output for booleans.
@@ -57,13 +57,25 @@ func quoteIdent(s string) string {
 // QuoteIdent is quote_ident: the name as SQL text has it.
 func QuoteIdent(s string) string { return quoteIdent(s) }
 
-func quoteLiteral(s string) string {
-	room.Must(4 * len(s))
-	q := "'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''") + "'"
-	if strings.Contains(s, `\`) {
-		return "E" + q
+func quoteLiteral(c *Ctx, s string) (string, error) {
+	quoted, err := replace(c, s, "'", "''")
+	if err == nil {
+		err = room.Take(len(quoted) + len("E''"))
 	}
-	return q
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(s, `\`) {
+		return "'" + quoted + "'", nil
+	}
+	quoted, err = replace(c, quoted, `\`, `\\`)
+	return "E'" + quoted + "'", err
+}
+
+// quotedLiteral is quote_literal(d::text).
+func quotedLiteral(c *Ctx, d types.Datum, t types.Type) (types.Datum, error) {
+	s, err := quoteLiteral(c, castText(c, d, t))
+	return types.NewStr(s), err
 }
 
 // quotedKeywords are the keywords that are not unreserved.
@@ -85,7 +97,7 @@ func format(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum,
 	if a[0].IsNull() {
 		return types.Null, nil
 	}
-	f := formatter{args: a, types: t, o: sessionText(c), s: a[0].Str()}
+	f := formatter{ctx: c, args: a, types: t, o: sessionText(c), s: a[0].Str()}
 	if err := f.run(); err != nil {
 		return types.Null, err
 	}
@@ -93,6 +105,7 @@ func format(c *Ctx, a []types.Datum, t []types.Type, _ types.Type) (types.Datum,
 }
 
 type formatter struct {
+	ctx   *Ctx
 	args  []types.Datum
 	types []types.Type
 	o     *types.TextOptions
@@ -243,7 +256,10 @@ func (f *formatter) write(verb rune, d types.Datum, t types.Type, width int, lef
 		case 'I':
 			text = quoteIdent(text)
 		case 'L':
-			text = quoteLiteral(text)
+			var err error
+			if text, err = quoteLiteral(f.ctx, text); err != nil {
+				return err
+			}
 		}
 	case verb == 'I':
 		return sqlerr.New(sqlerr.NullNotAllowed, "null values cannot be formatted as an SQL identifier")

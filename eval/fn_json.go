@@ -78,7 +78,7 @@ func init() {
 			imm(n+"_array_elements", []types.Type{t}, t, jsonElements(n+"_array_elements", b, false)),
 			imm(n+"_array_elements_text", []types.Type{t}, tText, readSet(jsonElements(n+"_array_elements_text", b, true))),
 			imm(n+"_object_keys", []types.Type{t}, tText, readSet(jsonKeys(n+"_object_keys", b))),
-			imm(n+"_strip_nulls", []types.Type{t}, t, Try1(func(s string) (string, error) { return jsonStripNulls(s, b) })),
+			imm(n+"_strip_nulls", []types.Type{t}, t, Ask1(func(c *Ctx, s string) (string, error) { return jsonStripNulls(c, s, b) })),
 		)
 	}
 	isJSON := func(_ *Ctx, a []types.Datum) (types.Datum, error) {
@@ -391,8 +391,8 @@ func jsonKeys(name string, b bool) SetKernel {
 }
 
 // jsonStripNulls drops members that are null, at every depth.
-func jsonStripNulls(s string, b bool) (string, error) {
-	v, err := types.ParseJSON(s)
+func jsonStripNulls(c *Ctx, s string, b bool) (string, error) {
+	v, err := types.ParseJSON(s, c.MustLive)
 	if err != nil {
 		return "", err
 	}

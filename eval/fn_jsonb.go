@@ -19,52 +19,52 @@ func init() {
 		op("?", sig(types.JSONB, types.Text), tBool, Fn2(jsonbExists)).total(),
 		op("?|", []types.Type{tJSONB, tTextArray}, tBool, Row(jsonbExistsSome(false))).total(),
 		op("?&", []types.Type{tJSONB, tTextArray}, tBool, Row(jsonbExistsSome(true))).total(),
-		op("||", jj, tJSONB, Try2(jsonbConcat)),
-		op("-", sig(types.JSONB, types.Text), tJSONB, Try2(func(s, key string) (string, error) { return jsonbDelete(s, []string{key}) })),
-		op("-", []types.Type{tJSONB, tTextArray}, tJSONB, Try2(func(s string, keys []types.Datum) (string, error) {
+		op("||", jj, tJSONB, Ask2(jsonbConcat)),
+		op("-", sig(types.JSONB, types.Text), tJSONB, Ask2(func(c *Ctx, s, key string) (string, error) { return jsonbDelete(c, s, []string{key}) })),
+		op("-", []types.Type{tJSONB, tTextArray}, tJSONB, Ask2(func(c *Ctx, s string, keys []types.Datum) (string, error) {
 			var list []string
 			for _, k := range keys {
 				if !k.IsNull() {
 					list = append(list, k.Str())
 				}
 			}
-			return jsonbDelete(s, list)
+			return jsonbDelete(c, s, list)
 		})),
-		op("-", sig(types.JSONB, types.Int4), tJSONB, Try2(jsonbDeleteAt)),
-		op("#-", []types.Type{tJSONB, tTextArray}, tJSONB, Try2(func(s string, path []types.Datum) (string, error) {
-			return jsonbChange(s, path, jsonChange{op: 'd'})
+		op("-", sig(types.JSONB, types.Int4), tJSONB, Ask2(jsonbDeleteAt)),
+		op("#-", []types.Type{tJSONB, tTextArray}, tJSONB, Ask2(func(c *Ctx, s string, path []types.Datum) (string, error) {
+			return jsonbChange(c, s, path, jsonChange{op: 'd'})
 		})),
-		imm("jsonb_delete_path", []types.Type{tJSONB, tTextArray}, tJSONB, Try2(func(s string, path []types.Datum) (string, error) {
-			return jsonbChange(s, path, jsonChange{op: 'd'})
+		imm("jsonb_delete_path", []types.Type{tJSONB, tTextArray}, tJSONB, Ask2(func(c *Ctx, s string, path []types.Datum) (string, error) {
+			return jsonbChange(c, s, path, jsonChange{op: 'd'})
 		})),
-		imm("jsonb_set", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Try3(func(s string, path []types.Datum, v string) (string, error) {
-			return jsonbChange(s, path, jsonChange{op: 's', value: v, create: true})
+		imm("jsonb_set", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Ask3(func(c *Ctx, s string, path []types.Datum, v string) (string, error) {
+			return jsonbChange(c, s, path, jsonChange{op: 's', value: v, create: true})
 		})),
-		imm("jsonb_set", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Try4(func(s string, path []types.Datum, v string, create bool) (string, error) {
-			return jsonbChange(s, path, jsonChange{op: 's', value: v, create: create})
+		imm("jsonb_set", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Ask4(func(c *Ctx, s string, path []types.Datum, v string, create bool) (string, error) {
+			return jsonbChange(c, s, path, jsonChange{op: 's', value: v, create: create})
 		})),
 		imm("jsonb_set_lax", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Row(jsonbSetLax)).nonStrict(),
 		imm("jsonb_set_lax", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Row(jsonbSetLax)).nonStrict(),
 		imm("jsonb_set_lax", []types.Type{tJSONB, tTextArray, tJSONB, tBool, tText}, tJSONB, Row(jsonbSetLax)).nonStrict(),
-		imm("jsonb_insert", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Try3(func(s string, path []types.Datum, v string) (string, error) {
-			return jsonbChange(s, path, jsonChange{op: 'i', value: v})
+		imm("jsonb_insert", []types.Type{tJSONB, tTextArray, tJSONB}, tJSONB, Ask3(func(c *Ctx, s string, path []types.Datum, v string) (string, error) {
+			return jsonbChange(c, s, path, jsonChange{op: 'i', value: v})
 		})),
-		imm("jsonb_insert", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Try4(func(s string, path []types.Datum, v string, after bool) (string, error) {
-			return jsonbChange(s, path, jsonChange{op: 'i', value: v, after: after})
+		imm("jsonb_insert", []types.Type{tJSONB, tTextArray, tJSONB, tBool}, tJSONB, Ask4(func(c *Ctx, s string, path []types.Datum, v string, after bool) (string, error) {
+			return jsonbChange(c, s, path, jsonChange{op: 'i', value: v, after: after})
 		})),
-		imm("jsonb_pretty", sig(types.JSONB), tText, Try1(func(s string) (string, error) {
-			v, err := types.ParseJSON(s)
+		imm("jsonb_pretty", sig(types.JSONB), tText, Ask1(func(c *Ctx, s string) (string, error) {
+			v, err := types.ParseJSON(s, c.MustLive)
 			return string(appendPretty(nil, &v, 0)), err
 		})),
 	)
 }
 
 func jsonbContains(ctx *Ctx, a, b string) (bool, error) {
-	x, err := types.ParseJSON(a)
+	x, err := types.ParseJSON(a, ctx.MustLive)
 	if err != nil {
 		return false, err
 	}
-	y, err := types.ParseJSON(b)
+	y, err := types.ParseJSON(b, ctx.MustLive)
 	if err != nil {
 		return false, err
 	}
@@ -143,12 +143,12 @@ func jsonbText(v types.JSONValue) (string, error) {
 	return string(c.AppendText(nil)), err
 }
 
-func jsonbConcat(a, b string) (string, error) {
-	x, err := types.ParseJSON(a)
+func jsonbConcat(c *Ctx, a, b string) (string, error) {
+	x, err := types.ParseJSON(a, c.MustLive)
 	if err != nil {
 		return "", err
 	}
-	y, err := types.ParseJSON(b)
+	y, err := types.ParseJSON(b, c.MustLive)
 	if err != nil {
 		return "", err
 	}
@@ -165,8 +165,8 @@ func jsonbConcat(a, b string) (string, error) {
 	return jsonbText(types.JSONValue{Kind: types.JSONArray, Items: append(room.Grow(list(x), len(list(y))), list(y)...)})
 }
 
-func jsonbDelete(s string, keys []string) (string, error) {
-	v, err := types.ParseJSON(s)
+func jsonbDelete(c *Ctx, s string, keys []string) (string, error) {
+	v, err := types.ParseJSON(s, c.MustLive)
 	if err != nil {
 		return "", err
 	}
@@ -194,8 +194,8 @@ func jsonbDelete(s string, keys []string) (string, error) {
 	return string(out.AppendText(nil)), nil
 }
 
-func jsonbDeleteAt(s string, n int) (string, error) {
-	v, err := types.ParseJSON(s)
+func jsonbDeleteAt(c *Ctx, s string, n int) (string, error) {
+	v, err := types.ParseJSON(s, c.MustLive)
 	if err != nil {
 		return "", err
 	}
@@ -224,8 +224,8 @@ type jsonChange struct {
 	parsed types.JSONValue
 }
 
-func jsonbChange(s string, path []types.Datum, ch jsonChange) (string, error) {
-	v, err := types.ParseJSON(s)
+func jsonbChange(c *Ctx, s string, path []types.Datum, ch jsonChange) (string, error) {
+	v, err := types.ParseJSON(s, c.MustLive)
 	if err != nil {
 		return "", err
 	}
@@ -239,7 +239,7 @@ func jsonbChange(s string, path []types.Datum, ch jsonChange) (string, error) {
 		return s, nil
 	}
 	if ch.op != 'd' {
-		if ch.parsed, err = types.ParseJSON(ch.value); err != nil {
+		if ch.parsed, err = types.ParseJSON(ch.value, c.MustLive); err != nil {
 			return "", err
 		}
 	}
@@ -313,7 +313,7 @@ func (ch *jsonChange) apply(v *types.JSONValue, path []types.Datum, level int) e
 	return nil
 }
 
-func jsonbSetLax(_ *Ctx, a []types.Datum) (types.Datum, error) {
+func jsonbSetLax(c *Ctx, a []types.Datum) (types.Datum, error) {
 	create := true
 	if len(a) > 3 {
 		if a[3].IsNull() {
@@ -352,7 +352,7 @@ func jsonbSetLax(_ *Ctx, a []types.Datum) (types.Datum, error) {
 				"null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
 		}
 	}
-	s, err := jsonbChange(a[0].Str(), a[1].List(), ch)
+	s, err := jsonbChange(c, a[0].Str(), a[1].List(), ch)
 	return types.NewStr(s), err
 }
 

@@ -33,10 +33,10 @@ func init() {
 		imm("octet_length", sig(text), tInt4, Fn1(func(s []byte) int { return len(s) })).total(),
 		imm("octet_length", sig(types.Bpchar), tInt4, Fn1(func(s []byte) int { return len(s) })).total(),
 		imm("bit_length", sig(text), tInt4, Fn1(func(s []byte) int { return 8 * len(s) })).total(),
-		imm("lower", sig(text), tText, Fn1(strings.ToLower)).total(),
-		imm("upper", sig(text), tText, Fn1(strings.ToUpper)).total(),
-		imm("initcap", sig(text), tText, Fn1(initcap)).total(),
-		imm("reverse", sig(text), tText, Fn1(reverse)).total(),
+		imm("lower", sig(text), tText, Ask1(inPieces(strings.ToLower))).total(),
+		imm("upper", sig(text), tText, Ask1(inPieces(strings.ToUpper))).total(),
+		imm("initcap", sig(text), tText, Ask1(initcap)).total(),
+		imm("reverse", sig(text), tText, Ask1(reverse)).total(),
 		imm("substr", sig(text, i4), tText, Fn2(substrFrom)).total(),
 		imm("substr", sig(text, i4, i4), tText, Try3(substr)),
 		imm("substring", sig(text, i4), tText, Fn2(substrFrom)).total(),
@@ -56,8 +56,8 @@ func init() {
 		imm("btrim", sig(text, text), tText, Fn2(strings.Trim)).total(),
 		imm("ltrim", sig(text, text), tText, Fn2(strings.TrimLeft)).total(),
 		imm("rtrim", sig(text, text), tText, Fn2(strings.TrimRight)).total(),
-		imm("replace", sig(text, text, text), tText, Try3(replace)),
-		imm("translate", sig(text, text, text), tText, Fn3(translate)).total(),
+		imm("replace", sig(text, text, text), tText, Ask3(replace)),
+		imm("translate", sig(text, text, text), tText, Ask3(translate)).total(),
 		imm("split_part", sig(text, text, i4), tText, Try3(splitPart)),
 		imm("repeat", sig(text, i4), tText, Try2(repeat)),
 		imm("overlay", sig(text, text, i4), tText, Try3(func(s, by string, at int) (string, error) {
@@ -109,28 +109,63 @@ func countNulls(a []types.Datum) (n int64) {
 }
 
 // initcap makes each run of letters and digits start with an upper-case letter.
-func initcap(s string) string {
-	inWord := false
-	return strings.Map(func(r rune) rune {
-		was := inWord
-		inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
-		if was {
-			return unicode.ToLower(r)
+// lookEvery is after how many small steps a loop looks whether anybody waits for what it makes.
+const lookEvery = 1 << 16
+
+// inPieces is f, which maps each character by itself, for texts of any length: it looks between
+// pieces whether anybody waits.
+func inPieces(f func(string) string) func(*Ctx, string) (string, error) {
+	const piece = 1 << 20
+	return func(c *Ctx, s string) (string, error) {
+		if len(s) <= piece {
+			return f(s), nil
 		}
-		return unicode.ToUpper(r)
-	}, s)
+		var b room.Builder
+		b.Grow(len(s))
+		for len(s) > 0 {
+			if err := c.Alive(); err != nil {
+				return "", err
+			}
+			n := min(piece, len(s))
+			for n < len(s) && !utf8.RuneStart(s[n]) {
+				n++
+			}
+			b.WriteString(f(s[:n]))
+			s = s[n:]
+		}
+		return b.String(), nil
+	}
 }
 
-func reverse(s string) string {
-	b := make([]byte, len(s))
+func initcap(c *Ctx, s string) (string, error) {
+	inWord := false
+	return inPieces(func(s string) string {
+		return strings.Map(func(r rune) rune {
+			was := inWord
+			inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
+			if was {
+				return unicode.ToLower(r)
+			}
+			return unicode.ToUpper(r)
+		}, s)
+	})(c, s)
+}
+
+func reverse(c *Ctx, s string) (string, error) {
+	b := room.Grow([]byte(nil), len(s))[:len(s)]
 	at := len(b)
-	for i := 0; i < len(s); {
+	for i, steps := 0, 1; i < len(s); steps++ {
+		if steps%lookEvery == 0 {
+			if err := c.Alive(); err != nil {
+				return "", err
+			}
+		}
 		_, n := utf8.DecodeRuneInString(s[i:])
 		at -= n
 		copy(b[at:], s[i:i+n])
 		i += n
 	}
-	return room.String(b)
+	return room.String(b), nil
 }
 
 // runeOffset gives the byte offset of the n-th character, len(s) past the end.
@@ -230,8 +265,8 @@ func pad(s string, n int, fill string, before bool) (string, error) {
 	return b.String(), nil
 }
 
-func replace(s, from, to string) (string, error) {
-	if from == "" {
+func replace(c *Ctx, s, from, to string) (string, error) {
+	if from == "" || !strings.Contains(s, from) {
 		return s, nil
 	}
 	if n := len(to) - len(from); n > 0 {
@@ -243,12 +278,30 @@ func replace(s, from, to string) (string, error) {
 			return "", err
 		}
 	}
-	return strings.ReplaceAll(s, from, to), nil
+	if len(s) < lookEvery {
+		return strings.ReplaceAll(s, from, to), nil
+	}
+	var b room.Builder
+	b.Grow(len(s))
+	for n := 1; ; n++ {
+		if n%lookEvery == 0 {
+			if err := c.Alive(); err != nil {
+				return "", err
+			}
+		}
+		before, after, found := strings.Cut(s, from)
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		b.WriteString(to)
+		s = after
+	}
 }
 
 // translate maps the characters of from to those of to, position by position; those without a
 // partner go. The first of repeated characters in from counts.
-func translate(s, from, to string) string {
+func translate(c *Ctx, s, from, to string) (string, error) {
 	m := map[rune]rune{}
 	target := []rune(to)
 	i := 0
@@ -261,12 +314,14 @@ func translate(s, from, to string) string {
 		}
 		i++
 	}
-	return strings.Map(func(r rune) rune {
-		if t, ok := m[r]; ok {
-			return t
-		}
-		return r
-	}, s)
+	return inPieces(func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if t, ok := m[r]; ok {
+				return t
+			}
+			return r
+		}, s)
+	})(c, s)
 }
 
 func splitPart(s, sep string, n int) (string, error) {

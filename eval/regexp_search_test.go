@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -113,4 +114,22 @@ func TestLongKernelsStop(t *testing.T) {
 		return err
 	})
 	stopsIn(t, "each", func(c *Ctx) error { short.each(c, long, 0, func([]int) bool { return true }); return nil })
+	stopsIn(t, "replace", func(c *Ctx) error { _, err := replace(c, long, "a", "bc"); return err })
+	stopsIn(t, "upper", func(c *Ctx) error { _, err := inPieces(strings.ToUpper)(c, long+"a"); return err })
+	stopsIn(t, "reverse", func(c *Ctx) error { _, err := reverse(c, long); return err })
+	stopsIn(t, "md5", func(c *Ctx) error { _, err := md5Hex(c, []byte(long)); return err })
+	stopsIn(t, "string_to_array", func(c *Ctx) error {
+		_, err := stringToArray(c, []types.Datum{types.NewStr(long), types.NewStr("a")})
+		return err
+	})
+	// Also when it is a constant, which is computed while the statement is planned.
+	stopsIn(t, "a constant", func(c *Ctx) error {
+		text := &plan.Const{Value: types.NewStr(long), Typ: tText}
+		r, err := ResolveFunction("reverse", []types.Type{tText}, false)
+		if err != nil {
+			return err
+		}
+		_, err = EvalConst(c, callResolved(r, []plan.Expr{text}))
+		return err
+	})
 }
