@@ -16,6 +16,8 @@ type cteStore struct {
 	stream bool
 	ready  once
 	rows   *rowBuffer
+	// err is of a row behind those in rows: who needs no more than these does not meet it.
+	err error
 }
 
 func (s *cteStore) prepare(ctx context.Context) error {
@@ -34,7 +36,11 @@ func (s *cteStore) prepare(ctx context.Context) error {
 			return err
 		}
 		defer src.Close()
-		return s.rows.fill(ctx, src)
+		if err = s.rows.fill(ctx, src); ofData(err) {
+			s.err = err
+			err = s.rows.flush(false)
+		}
+		return err
 	})
 }
 
@@ -62,7 +68,7 @@ func (r *cteRef) Next(ctx context.Context) (*vec.Batch, error) {
 	}
 	k := int(r.next.Add(1)) - 1
 	if k >= len(r.store.rows.chunks) {
-		return nil, nil
+		return nil, r.store.err
 	}
 	return r.store.rows.chunk(k)
 }

@@ -42,16 +42,27 @@ func (f *filter) Next(ctx context.Context) (*vec.Batch, error) {
 	}
 }
 
-// choose selects the rows of b up to the first at which the predicate fails. Where these are enough, as
-// for a LIMIT or EXISTS, nobody asks for more, and the statement does not fail: PostgreSQL would not
-// have come to that row.
+// choose selects the rows of b up to the first at which the predicate fails.
 func (f *filter) choose(b *vec.Batch) (err error) {
 	if f.sel, err = f.pred.Select(f.c, b, f.sel); err == nil {
 		return nil
 	}
-	f.sel = f.sel[:0]
+	var sel []uint16
+	f.sel, err = untilFailure(b, err, func(part *vec.Batch) ([]uint16, error) {
+		var e error
+		sel, e = f.pred.Select(f.c, part, sel)
+		return sel, e
+	})
+	return err
+}
+
+// untilFailure gives what try makes of b's rows before the first at which it fails, and the
+// failure, where values cause it; err is what it fails with for all of b. Where these rows are
+// enough, as for a LIMIT or EXISTS, nobody asks for more, and the statement does not fail:
+// PostgreSQL would not have come to that row.
+func untilFailure(b *vec.Batch, err error, try func(*vec.Batch) ([]uint16, error)) (made []uint16, _ error) {
 	if !ofData(err) {
-		return err
+		return nil, err
 	}
 	rows := b.Sel
 	if rows == nil {
@@ -62,19 +73,17 @@ func (f *filter) choose(b *vec.Batch) (err error) {
 	}
 	part := *b
 	good, bad := 0, len(rows) // so many are fine, so many are not
-	var sel []uint16
 	for good+1 < bad {
 		mid := (good + bad) / 2
 		part.Sel = rows[:mid]
-		var e error
-		if sel, e = f.pred.Select(f.c, &part, sel); e == nil {
+		if sel, e := try(&part); e == nil {
 			good = mid
-			f.sel = append(f.sel[:0], sel...)
+			made = append(made[:0], sel...)
 		} else {
 			bad, err = mid, e
 		}
 	}
-	return err
+	return made, err
 }
 
 // ofData tells an error that a row's values cause (class 22).
