@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import fixture
-from harness import Skip, check, equal, free_port, true
+from harness import Skip, check, equal, free_port, node_packages, true
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mysql")
 JARS = {"connector-j": ("com.mysql:mysql-connector-j:9.5.0", "mysql-connector-j-9.5.0.jar"),
@@ -170,19 +170,8 @@ def values(ctx):
 
 
 def node(ctx, what):
-    folder = os.path.join(ctx.cache, "node-mysql")
-    want, stamp = open(os.path.join(HERE, "package.json")).read(), os.path.join(folder, "stamp")
-    if not os.path.exists(stamp) or open(stamp).read() != want:
-        if not shutil.which("npm"):
-            raise Skip("npm is not installed")
-        os.makedirs(folder, exist_ok=True)
-        shutil.copy(os.path.join(HERE, "package.json"), folder)
-        r = subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True)
-        if r.returncode != 0:
-            raise Skip("the packages do not install: " + r.stderr[-300:])
-        open(stamp, "w").write(want)
     secure = str(secure_port(ctx)) if what == "auth" else "0"
-    r = subprocess.run(["node", os.path.join(HERE, "drivers.js"), str(port(ctx)), what, secure], env=dict(os.environ, NODE_PATH=os.path.join(folder, "node_modules")),
+    r = subprocess.run(["node", os.path.join(HERE, "drivers.js"), str(port(ctx)), what, secure], env=dict(os.environ, NODE_PATH=node_packages(ctx.cache, HERE)),
                        capture_output=True, text=True, timeout=120)
     true(r.returncode == 0 and r.stdout == "ok\n", r.stderr[-2000:])
 

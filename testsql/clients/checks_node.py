@@ -2,35 +2,17 @@
 must show the same."""
 
 import os
-import shutil
 import subprocess
 
-from harness import Skip, both, check, true
+from harness import both, check, node_packages, true
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node")
-
-
-def installed(ctx):
-    """The folder with the packages of node/package.json, installed once per version of it."""
-    folder = os.path.join(ctx.cache, "node")
-    want = open(os.path.join(HERE, "package.json")).read()
-    stamp = os.path.join(folder, "stamp")
-    if not os.path.exists(stamp) or open(stamp).read() != want:
-        if not shutil.which("npm"):
-            raise Skip("npm is not installed")
-        os.makedirs(folder, exist_ok=True)
-        shutil.copy(os.path.join(HERE, "package.json"), folder)
-        p = subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True)
-        if p.returncode != 0:
-            raise Skip("the packages do not install: " + p.stderr[-300:])
-        open(stamp, "w").write(want)
-    return folder
 
 
 def node(n, section, client, name, title):
     @check(n, section, client, title)
     def f(ctx):
-        env = dict(os.environ, NODE_PATH=os.path.join(installed(ctx), "node_modules"))
+        env = dict(os.environ, NODE_PATH=node_packages(ctx.cache, HERE))
 
         def run(s):
             p = subprocess.run(["node", os.path.join(HERE, "drivers.js"), str(s.port), name], env=env, capture_output=True, text=True, timeout=120)

@@ -16,6 +16,25 @@ class Skip(Exception):
     """Raised by a check that cannot run here; the text says why."""
 
 
+def node_packages(cache, home):
+    """The folder with the packages of home's package-lock.json, each at its version, installed
+    once per version of that file."""
+    folder = os.path.join(cache, "node-" + os.path.basename(home))
+    want = open(os.path.join(home, "package-lock.json")).read()
+    stamp = os.path.join(folder, "stamp")
+    if not os.path.exists(stamp) or open(stamp).read() != want:
+        if not shutil.which("npm"):
+            raise Skip("npm is not installed")
+        os.makedirs(folder, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(os.path.join(home, name), folder)
+        p = subprocess.run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True)
+        if p.returncode != 0:
+            raise Skip("the packages do not install: " + p.stderr[-300:])
+        open(stamp, "w").write(want)
+    return os.path.join(folder, "node_modules")
+
+
 def check(number, section, client, title):
     def wrap(f):
         CHECKS.append({"n": number, "section": section, "client": client, "title": title, "run": f})
