@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/maintain"
@@ -97,6 +98,11 @@ type Engine struct {
 	users    atomic.Pointer[func(name string) bool]
 }
 
+// caches lists what the engine and its process keep of what was made or read before.
+func (e *Engine) caches() []cache.Bounded {
+	return append([]cache.Bounded{e.known, e.footers, e.pages, e.trees.kept}, cache.AllShared()...)
+}
+
 // Open opens the catalogs of cfg.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Workers <= 0 {
@@ -119,6 +125,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.pages = parquet.NewPageCache(cfg.PageCache)
 	e.footers = scan.NewFooterCache(footerShare(cfg.MemoryLimit))
+	e.trees = newTrees()
 	exec.SweepSpillFiles(cfg.TempDir)
 	vec.SetByteLimit(max(cfg.MemoryLimit/8, 16<<20))
 	for _, c := range cfg.Catalogs {

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -125,17 +124,14 @@ func (g *governor) look() {
 
 // forget empties most of the caches; false: they hold little.
 func (g *governor) forget() bool {
-	manifests, footers := manifestShare(g.limit)/4, footerShare(g.limit)/4
-	others := int64(0)
-	for _, c := range cache.AllShared() {
-		others += c.Stats().Bytes
+	little, held := (manifestShare(g.limit)+footerShare(g.limit))/4, int64(0)
+	for _, c := range g.e.caches() {
+		held += c.Stats().Bytes
 	}
-	if g.e.known.Used()+g.e.footers.Used()+others <= manifests+footers {
+	if held <= little {
 		return false
 	}
-	g.e.known.Trim(manifests / 2)
-	g.e.footers.Trim(footers / 2)
-	for _, c := range cache.AllShared() {
+	for _, c := range g.e.caches() {
 		c.Trim(c.Stats().Bytes / 4)
 	}
 	return true

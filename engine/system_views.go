@@ -63,6 +63,8 @@ var systemViews = map[string]*systemViewDef{
 		"started_at", types.TimestampTZ, "ended_at", types.TimestampTZ, "result", types.Text, "error", types.Text)},
 	"table_health": {rows: healthRows, fields: systemFields(append(slices.Clone(tableColumns),
 		"measure", types.Text, "value", types.Int8, "threshold", types.Int8, "advice", types.Text, "error", types.Text)...)},
+	"caches": {rows: cacheRows, fields: systemFields("name", types.Text, "entries", types.Int8, "bytes", types.Int8, "max_bytes", types.Int8,
+		"hits", types.Int8, "misses", types.Int8, "evictions", types.Int8)},
 	"storage": {rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},
 }
 
@@ -116,6 +118,21 @@ func jobRows(_ context.Context, s *Session, _ map[int]types.Datum, yield func([]
 			types.NewStr(j.State()), types.NewStr(j.Phase), types.NewInt(j.Files), types.NewInt(j.FilesTotal), types.NewInt(j.Bytes), types.NewInt(j.BytesTotal),
 			types.NewInt(j.Rate(now)), instantOrNull(j.Started), instantOrNull(j.Ended), textOrNull(j.Description), textOrNull(problem)})
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cacheRows are the caches of the server: what each holds, and how often it had what was wanted.
+func cacheRows(_ context.Context, s *Session, _ map[int]types.Datum, yield func([]types.Datum) error) error {
+	for _, c := range s.engine.caches() {
+		st := c.Stats()
+		row := []types.Datum{types.NewStr(st.Name)}
+		for _, n := range []int64{st.Entries, st.Bytes, st.Max, st.Hits, st.Misses, st.Evictions} {
+			row = append(row, types.NewInt(n))
+		}
+		if err := yield(row); err != nil {
 			return err
 		}
 	}

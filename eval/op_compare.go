@@ -211,8 +211,8 @@ func distinctFrom(eq *plan.Function, not bool) *plan.Function {
 		name = "IS NOT DISTINCT FROM"
 	}
 	key := madeKey{eq, name}
-	if f, ok := made.Load(key); ok {
-		return f.(*plan.Function)
+	if f, ok := made.Find(key); ok {
+		return f
 	}
 	d := funcOf(eq)
 	g := *eq
@@ -243,6 +243,6 @@ func distinctFrom(eq *plan.Function, not bool) *plan.Function {
 		return nil
 	}
 	g.Impl = impl
-	actual, _ := made.LoadOrStore(key, &g)
-	return actual.(*plan.Function)
+	made.Put(key, &g, madeSize)
+	return &g
 }

@@ -1,8 +1,7 @@
 package eval
 
 import (
-	"sync"
-
+	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -545,7 +544,10 @@ func resolveExtreme(name string, args []types.Type) (Resolved, error) {
 }
 
 // made holds functions that are made on demand from others.
-var made sync.Map
+var made = cache.Shared[madeKey, *plan.Function]("functions of functions", 1<<20)
+
+// madeSize is about what one takes beside its arguments.
+const madeSize = 512
 
 type madeKey struct {
 	from *plan.Function
@@ -556,8 +558,8 @@ type madeKey struct {
 // VARIADIC names. Its elements are passed as arguments row by row.
 func variadicArray(f *plan.Function, args []types.Type) *plan.Function {
 	key := madeKey{f, "VARIADIC " + oidKey("", false, args)}
-	if g, ok := made.Load(key); ok {
-		return g.(*plan.Function)
+	if g, ok := made.Find(key); ok {
+		return g
 	}
 	g := *f
 	g.Variadic = false
@@ -586,6 +588,6 @@ func variadicArray(f *plan.Function, args []types.Type) *plan.Function {
 		})
 	}
 	g.Impl = &d
-	actual, _ := made.LoadOrStore(key, &g)
-	return actual.(*plan.Function)
+	made.Put(key, &g, int64(madeSize+len(key.what)))
+	return &g
 }

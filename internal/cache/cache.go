@@ -214,6 +214,16 @@ type Stats struct {
 	Hits, Misses, Evictions int64
 }
 
+// Add adds another's numbers to s: of a cache that is made of several.
+func (s *Stats) Add(o Stats) {
+	s.Entries += o.Entries
+	s.Bytes += o.Bytes
+	s.Max += o.Max
+	s.Hits += o.Hits
+	s.Misses += o.Misses
+	s.Evictions += o.Evictions
+}
+
 // Stats tells how the cache does.
 func (c *Cache[K, V]) Stats() Stats {
 	c.mu.Lock()

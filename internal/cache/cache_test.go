@@ -90,3 +90,20 @@ func TestOneLoad(t *testing.T) {
 		t.Errorf("after an error and a panic: %d, %v", v, err)
 	}
 }
+
+// What comes a second time was seen, unless much came between.
+func TestSeen(t *testing.T) {
+	s := NewSeen[int](1 << 10)
+	known := 0
+	for i := range 100 {
+		if s.Again(i) {
+			t.Errorf("%d was not there before", i)
+		}
+		if s.Again(i) {
+			known++
+		}
+	}
+	if known != 100 {
+		t.Errorf("of 100 keys that came twice, %d are known", known)
+	}
+}

@@ -1,9 +1,9 @@
 package parquet
 
 import (
-	"container/list"
 	"hash/maphash"
-	"sync"
+
+	"github.com/lhsql/lhsql/internal/cache"
 )
 
 // PageCache keeps decompressed pages of files that are read again and again. Data files are
@@ -14,25 +14,19 @@ import (
 // Pages are never reused once they left: a reader may still hold them. Nobody writes to them.
 type PageCache struct {
 	seed   maphash.Seed
-	shards [pageShards]pageShard
+	max    int64 // of one page, with what it takes besides
+	shards [pageShards]*cache.Cache[pageKey, []byte]
+	seen   *cache.Seen[pageKey]
 }
 
 const (
+	// Readers of many goroutines ask all the time: they share the lock of a shard only.
 	pageShards = 16
-	// seenOnce is how many pages per shard are remembered as read once.
-	seenOnce = 1 << 13
+	// seenOnce is how many pages are remembered as read once.
+	seenOnce = 1 << 17
 	// pageOverhead is about what a page takes besides its bytes.
 	pageOverhead = 256
 )
-
-type pageShard struct {
-	mu    sync.Mutex
-	max   int64
-	used  int64
-	pages map[pageKey]*list.Element
-	order list.List // of *cachedPage, latest first
-	seen  []uint64  // hashes of pages read once, by place
-}
 
 type pageKey struct {
 	file string
@@ -40,77 +34,60 @@ type pageKey struct {
 	end  int64 // of the page
 }
 
-type cachedPage struct {
-	key  pageKey
-	data []byte
-}
-
 // NewPageCache makes a cache of about max bytes; nil where max is not positive.
 func NewPageCache(max int64) *PageCache {
 	if max <= 0 {
 		return nil
 	}
-	c := &PageCache{seed: maphash.MakeSeed()}
+	c := &PageCache{seed: maphash.MakeSeed(), max: max / pageShards / 4, seen: cache.NewSeen[pageKey](seenOnce)}
 	for i := range c.shards {
-		c.shards[i].max = max / pageShards
-		c.shards[i].pages = map[pageKey]*list.Element{}
-		c.shards[i].seen = make([]uint64, seenOnce)
+		c.shards[i] = cache.New[pageKey, []byte]("pages", max/pageShards)
 	}
 	return c
 }
 
-// Bytes is the memory that the cache holds.
-func (c *PageCache) Bytes() int64 {
+// Stats tells how the cache does; it implements cache.Bounded.
+func (c *PageCache) Stats() cache.Stats {
+	all := cache.Stats{Name: "pages"}
 	if c == nil {
-		return 0
+		return all
 	}
-	var n int64
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		n += s.used
-		s.mu.Unlock()
+	for _, s := range c.shards {
+		all.Add(s.Stats())
 	}
-	return n
+	return all
+}
+
+// Trim lets pages go until about so many bytes are held.
+func (c *PageCache) Trim(bytes int64) {
+	if c == nil {
+		return
+	}
+	for _, s := range c.shards {
+		s.Trim(bytes / pageShards)
+	}
+}
+
+func (c *PageCache) shard(key pageKey) *cache.Cache[pageKey, []byte] {
+	return c.shards[maphash.Comparable(c.seed, key)%pageShards]
 }
 
 // get gives a page of n bytes; nil: it is not here. admit tells that it was read before, so that
 // put is welcome.
 func (c *PageCache) get(key pageKey, n int) (page []byte, admit bool) {
-	h := maphash.Comparable(c.seed, key)
-	s := &c.shards[h%pageShards]
-	place := &s.seen[h/pageShards%seenOnce]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e, ok := s.pages[key]; ok {
-		if p := e.Value.(*cachedPage); len(p.data) == n {
-			s.order.MoveToFront(e)
-			return p.data, false
+	if page, ok := c.shard(key).Find(key); ok {
+		if len(page) == n {
+			return page, false
 		}
 		return nil, false
 	}
-	admit = *place == h && int64(n)+pageOverhead <= s.max/4
-	*place = h
-	return nil, admit
+	return nil, c.seen.Again(key) && int64(n)+pageOverhead <= c.max
 }
 
 // put takes a page, which nobody may change from now on, and lets the ones go that were not
 // used for the longest time.
 func (c *PageCache) put(key pageKey, page []byte) {
-	s := &c.shards[maphash.Comparable(c.seed, key)%pageShards]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.pages[key]; ok {
-		return
-	}
-	s.pages[key] = s.order.PushFront(&cachedPage{key, page})
-	s.used += int64(cap(page)) + pageOverhead
-	for s.used > s.max {
-		e := s.order.Back()
-		p := s.order.Remove(e).(*cachedPage)
-		delete(s.pages, p.key)
-		s.used -= int64(cap(p.data)) + pageOverhead
-	}
+	c.shard(key).Put(key, page, int64(cap(page))+pageOverhead)
 }
 
 // cachedPage gives a page's plain bytes from the cache, or decompresses src into it if it was

@@ -37,13 +37,13 @@ func TestPageCacheAdmitsAtTheSecondReading(t *testing.T) {
 			t.Fatal("a page in use was let go")
 		}
 	}
-	if b := c.Bytes(); b > pageShards*8*(page+pageOverhead) || b < pageShards*4*page {
+	if b := c.Stats().Bytes; b > pageShards*8*(page+pageOverhead) || b < pageShards*4*page {
 		t.Fatalf("%d bytes are held", b)
 	}
 	if _, admit := c.get(key(1000), 8*page); admit {
 		t.Fatal("a page of more than a quarter of a shard comes in")
 	}
-	if NewPageCache(0) != nil || (*PageCache)(nil).Bytes() != 0 {
+	if NewPageCache(0) != nil || (*PageCache)(nil).Stats().Bytes != 0 {
 		t.Fatal("no cache is not empty")
 	}
 }
