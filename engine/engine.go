@@ -59,6 +59,9 @@ type SessionOptions struct {
 	RemoteAddr string
 	Settings   map[string]string
 	Dialect    string // "pg" (default) or "mysql"
+	// Tell, if set, hears while a statement is at work what its client may want to know meanwhile. It
+	// is called in whatever goroutine works on it, by one at a time, never after the statement's end.
+	Tell func(*sqlerr.Error)
 	// DatabaseOptional: an unknown Database means the default one.
 	DatabaseOptional bool
 	// PID is a number of ReservePID's that the client has been told already; 0: the next one.

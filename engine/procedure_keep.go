@@ -55,7 +55,7 @@ func (s *Session) maintains(ctx context.Context, a *procedureArgs, run func(main
 		_, err := run(g)
 		return err
 	}
-	g.Job = s.engine.jobs.Start(a.name, t.Name.String(), s.opts.User, s.pid, nil)
+	g.Job = s.engine.jobs.Start(a.name, t.Name.String(), s.opts.User, s.pid, s.progress())
 	if s.pace != nil {
 		g.Job.Pace(func(bytes int64) { s.pace(ctx, bytes) })
 	}
@@ -76,6 +76,14 @@ func (s *Session) maintains(ctx context.Context, a *procedureArgs, run func(main
 		return definitionError(err) // the table may be gone by now
 	}
 	return nil
+}
+
+// progress is who hears how far a job is: the client, if it wants to and its wire can say so.
+func (s *Session) progress() func(maintain.JobState) {
+	if s.opts.Tell == nil || !s.hears(sqlerr.New(sqlerr.SuccessfulCompletion, "")) {
+		return nil
+	}
+	return func(j maintain.JobState) { s.opts.Tell(sqlerr.New(sqlerr.SuccessfulCompletion, "%s", j)) }
 }
 
 // expireSnapshots forgets snapshots and removes what only they held.

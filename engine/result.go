@@ -53,11 +53,28 @@ func (r *Result) forgetNotices() {
 	r.notices = nil
 }
 
-// Notices are the warnings and notices raised so far.
+// Notices are the warnings and notices raised so far that the session wants to hear.
 func (r *Result) Notices() []*sqlerr.Error {
 	r.noticed.Lock()
 	defer r.noticed.Unlock()
-	return r.notices
+	var out []*sqlerr.Error
+	for _, n := range r.notices {
+		if r.session.hears(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// hears tells whether client_min_messages lets a notice or warning through.
+func (s *Session) hears(n *sqlerr.Error) bool {
+	switch least, _ := s.settings.get("client_min_messages"); least {
+	case "error":
+		return false
+	case "warning":
+		return n.Warning()
+	}
+	return true
 }
 
 // Tag is the command tag, final once Next gave nil.

@@ -1,8 +1,10 @@
 package maintain
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +18,9 @@ type Job struct {
 	s    JobState
 	tell func(JobState)
 	told time.Time
-	pace func(bytes int64)
+	// telling is held while tell is called.
+	telling sync.Mutex
+	pace    func(bytes int64)
 }
 
 // JobState is what is known of a job at an instant.
@@ -51,6 +55,24 @@ func (s JobState) State() string {
 	return "failed"
 }
 
+// String says how far the job is, for who waits for it.
+func (s JobState) String() string {
+	of := func(done, total int64, unit string) string {
+		if total == 0 {
+			return fmt.Sprintf("%d %s", done, unit)
+		}
+		return fmt.Sprintf("%d of %d %s", done, total, unit)
+	}
+	text := s.Kind + " of " + s.Table + ": " + s.Phase
+	if s.Files+s.FilesTotal > 0 {
+		text += ", " + of(s.Files, s.FilesTotal, "files")
+	}
+	if max(s.Bytes, s.BytesTotal) >= 1<<20 {
+		text += ", " + of(s.Bytes>>20, s.BytesTotal>>20, "MB")
+	}
+	return text
+}
+
 // Rate is how many bytes a second the job has done on the mean; 0 where that cannot be told.
 func (s JobState) Rate(now time.Time) int64 {
 	if !s.Ended.IsZero() {
@@ -64,6 +86,9 @@ func (s JobState) Rate(now time.Time) int64 {
 
 // Jobs are those of one server. Those that have ended stay until others have taken their place.
 type Jobs struct {
+	// TellEvery is how often who waits for a job hears of it; 0: every 5 seconds.
+	TellEvery time.Duration
+
 	mu   sync.Mutex
 	list []*Job // by id
 	last int64
@@ -72,7 +97,6 @@ type Jobs struct {
 // endedJobs is how many jobs that have ended are remembered.
 const endedJobs = 1000
 
-// tellEvery is how often who waits for a job hears of it.
 const tellEvery = 5 * time.Second
 
 // DryRun says that nothing is really done.
@@ -165,12 +189,13 @@ func (j *Job) note(change func(*JobState)) {
 	j.mu.Lock()
 	change(&j.s)
 	s, now := j.s, time.Now()
-	due := j.tell != nil && now.Sub(j.told) >= tellEvery
+	due := j.tell != nil && now.Sub(j.told) >= cmp.Or(j.jobs.TellEvery, tellEvery)
 	if due {
 		j.told = now
 	}
 	j.mu.Unlock()
-	if due {
+	if due && j.telling.TryLock() { // who hears slowly hears less often
+		defer j.telling.Unlock()
 		j.tell(s)
 	}
 }

@@ -87,7 +87,7 @@ func runSQL(c *config) error {
 
 // connect opens a session on a database.
 func (sh *shell) connect(db string) error {
-	o := engine.SessionOptions{User: sh.user, Database: db, Settings: map[string]string{"application_name": "lhsql sql"}}
+	o := engine.SessionOptions{User: sh.user, Database: db, Tell: sh.tell, Settings: map[string]string{"application_name": "lhsql sql"}}
 	if sh.mysql {
 		o.Dialect, o.Database = "mysql", ""
 	}
@@ -345,7 +345,7 @@ func (sh *shell) statement(ctx context.Context, p engine.Parsed) error {
 		return err
 	}
 	for _, n := range r.Notices() {
-		fmt.Fprintf(sh.errw, "NOTICE:  %s\n", n.Message)
+		sh.tell(n)
 	}
 	if r.Columns() == nil {
 		if sh.form == "aligned" && r.Tag() != "" {
@@ -354,6 +354,15 @@ func (sh *shell) statement(ctx context.Context, p engine.Parsed) error {
 		return nil
 	}
 	return t.print(sh.out, sh.form, sh.expand)
+}
+
+// tell shows a notice or warning, also while a statement is at work.
+func (sh *shell) tell(n *sqlerr.Error) {
+	level := "NOTICE"
+	if n.Warning() {
+		level = "WARNING"
+	}
+	fmt.Fprintf(sh.errw, "%s:  %s\n", level, n.Message)
 }
 
 // fail shows an error, with the line and a caret where the position is known.

@@ -10,6 +10,7 @@ package sqlerr
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -18,6 +19,7 @@ type Code string
 
 // The codes that lhsql raises. PostgreSQL's names.
 const (
+	SuccessfulCompletion       Code = "00000" // of a notice
 	StringCut                  Code = "01004"
 	NoData                     Code = "02000"
 	ConnectionException        Code = "08000"
@@ -131,6 +133,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Warning tells a warning from a notice, of what is said beside a result.
+func (e *Error) Warning() bool {
+	return strings.HasPrefix(string(e.Code), "01") || e.Code == NoActiveTransaction || e.Code == ActiveTransaction
+}
 
 // Unwrap gives the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Cause }

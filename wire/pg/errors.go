@@ -44,11 +44,17 @@ func (c *conn) report(typ byte, severity string, err error) {
 func (c *conn) notices(list []*sqlerr.Error) {
 	for _, n := range list {
 		sev := "NOTICE"
-		if n.Code[:2] == "01" || n.Code == sqlerr.NoActiveTransaction || n.Code == sqlerr.ActiveTransaction {
+		if n.Warning() {
 			sev = "WARNING"
 		}
 		c.report('N', sev, n)
 	}
+}
+
+// tell sends a notice at once, while a statement is at work.
+func (c *conn) tell(n *sqlerr.Error) {
+	c.notices([]*sqlerr.Error{n})
+	c.w.flush()
 }
 
 // shifted moves an error's position, which counts from its statement's own text, into the text

@@ -67,7 +67,7 @@ func (c *conn) startup() error {
 	}
 	db := params["database"]
 	sess, err := c.srv.engine.NewSession(c.ctx, engine.SessionOptions{
-		User: user, Database: db, RemoteAddr: c.nc.RemoteAddr().String(), Settings: settings, Dialect: "pg",
+		User: user, Database: db, RemoteAddr: c.nc.RemoteAddr().String(), Settings: settings, Dialect: "pg", Tell: c.tell,
 		// A client without -d asks for a database named like the user; when there is none it gets
 		// the default one, so that a bare `psql` works.
 		DatabaseOptional: db == "" || db == user,
