@@ -114,7 +114,7 @@ func (s *Sink) DeletionVectors(ctx context.Context, files map[string]*lake.DataF
 	}
 	sort.Strings(paths)
 	path := s.table.FilePath("", fmt.Sprintf("%05d-%s-deletes.puffin", s.next.Add(1)-1, s.id))
-	var pf puffin
+	var pf Puffin
 	var out []*lake.DataFile
 	for _, p := range paths {
 		f := files[p]
@@ -133,7 +133,7 @@ func (s *Sink) DeletionVectors(ctx context.Context, files map[string]*lake.DataF
 		out = append(out, &lake.DataFile{Path: path, Content: lake.DeletionVector, Format: "puffin", SpecID: f.SpecID,
 			Partition: f.Partition, RecordCount: int64(all.GetCardinality()), ReferencedFile: p, ContentOffset: off, ContentSize: size})
 	}
-	data := pf.close()
+	data, _ := pf.Close()
 	if err := s.fs.Create(ctx, s.table.Resolve(path), data); err != nil {
 		return nil, writeError(err, path)
 	}

@@ -36,6 +36,8 @@ type names interface {
 	// database is the session's database.
 	database() string
 	quote(name string) string
+	// split takes a dotted name apart that is a text, quoted as in a statement.
+	split(text string) (parts []string, ok bool)
 	// systemTable finds a table of the dialect's own catalogs.
 	systemTable(ctx context.Context, catalog, schema, table string) (*syscat.Virtual, bool)
 	// view keeps a view's text as the dialect's, with what its unqualified names lead to.

@@ -498,6 +498,12 @@ func (m *MySQL) tableAdmin(ctx context.Context, n *ast.TableAdmin, r *Result) ([
 			rows = append(rows, []types.Datum{types.NewStr(full), types.Null})
 		case !known:
 			rows = append(rows, texts([]string{full, n.Op, "Error", "Table '" + full + "' doesn't exist"}, []string{full, n.Op, "status", "Operation failed"})...)
+		case n.Op == "analyze" && !m.s.tx.block:
+			c := bind.Constant{Value: types.NewStr(m.s.names().quote(db) + "." + m.s.names().quote(table)), Typ: types.T(types.Text)}
+			if err := m.s.analyze(ctx, &bind.ProcedureCall{Args: []bind.ProcedureArg{{Name: "table", Constant: c}}}, r); err != nil {
+				return nil, err
+			}
+			rows = append(rows, texts([]string{full, n.Op, "status", "OK"})...)
 		case n.Op == "analyze" || n.Op == "check":
 			rows = append(rows, texts([]string{full, n.Op, "status", "OK"})...)
 		case n.Op == "optimize":

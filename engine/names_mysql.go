@@ -119,6 +119,10 @@ func (n mysqlNames) schema(ctx context.Context, parts []string) (catalog, namesp
 
 func (n mysqlNames) database() string { return n.s.current }
 
+func (n mysqlNames) split(text string) ([]string, bool) {
+	return splitName(text, '`', func(s string) string { return s })
+}
+
 func (n mysqlNames) quote(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }

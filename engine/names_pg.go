@@ -101,6 +101,8 @@ func (n pgNames) schema(_ context.Context, parts []string) (catalog, namespace s
 func (n pgNames) database() string         { return n.s.catalog }
 func (n pgNames) quote(name string) string { return syscat.Quote(name) }
 
+func (n pgNames) split(text string) ([]string, bool) { return splitQualified(text) }
+
 func (n pgNames) systemTable(ctx context.Context, catalog, schema, table string) (*syscat.Virtual, bool) {
 	return syscat.Table(n.s.sysHost(ctx, catalog), schema, table)
 }

@@ -32,6 +32,8 @@ type procedure struct {
 	// It takes effect at once, which no transaction block can undo.
 	immediate bool
 	run       func(*Session, context.Context, *procedureArgs) ([][]types.Datum, error)
+	// statement, instead of run, is of a statement of its own, which cannot be called.
+	statement func(*Session, context.Context, *bind.ProcedureCall, *Result) error
 }
 
 var procedures = map[string]procedure{
@@ -53,8 +55,11 @@ var procedures = map[string]procedure{
 	"remove_orphan_files": removeOrphanFilesProcedure,
 	"rewrite_manifests":   rewriteManifestsProcedure,
 	"optimize_manifests":  optimizeManifestsProcedure,
-	// VACUUM's tables are any number.
-	"vacuum": {immediate: true},
+	// The tables of VACUUM and ANALYZE are any number.
+	"vacuum":              {immediate: true, statement: (*Session).vacuum},
+	"analyze":             {statement: (*Session).analyze},
+	"compute_table_stats": computeStatsProcedure,
+	"drop_extended_stats": dropStatsProcedure,
 	"register_table": {params: []string{"table", "metadata_file"}, required: 2, immediate: true, run: (*Session).registerTable,
 		columns: []ResultColumn{{Name: "current_snapshot_id", Type: types.T(types.Int8)}, {Name: "total_records_count", Type: types.T(types.Int8)}, {Name: "total_data_files_count", Type: types.T(types.Int8)}}},
 }
@@ -66,7 +71,7 @@ var paramKinds = map[string]types.Kind{"table": types.Text, "snapshot_id": types
 	"max_concurrent_deletes": types.Int4, "stream_results": types.Bool, "snapshot_ids": types.Text, "clean_expired_metadata": types.Bool,
 	"dry_run": types.Bool, "retention_threshold": types.Text, "location": types.Text, "prefix_mismatch_mode": types.Text, "use_caching": types.Bool,
 	"spec_id": types.Int4, "sort_by": types.Text, "strategy": types.Text, "sort_order": types.Text, "options": types.Text, "where": types.Text,
-	"file_size_threshold": types.Text}
+	"file_size_threshold": types.Text, "columns": types.Text}
 
 var (
 	moved  = []ResultColumn{{Name: "previous_snapshot_id", Type: types.T(types.Int8)}, {Name: "current_snapshot_id", Type: types.T(types.Int8)}}
@@ -100,8 +105,8 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 	if p.immediate && s.tx.block {
 		return inBlock(name)
 	}
-	if name == "vacuum" {
-		return s.vacuum(ctx, c, r)
+	if p.statement != nil {
+		return p.statement(s, ctx, c, r)
 	}
 	a, err := p.arguments(name, c, rel)
 	if err != nil {
@@ -313,7 +318,7 @@ func (s *Session) registerTable(ctx context.Context, a *procedureArgs) ([][]type
 	if err != nil {
 		return nil, err
 	}
-	parts, ok := splitQualified(text)
+	parts, ok := s.names().split(text)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", text)
 	}

@@ -18,10 +18,11 @@ import (
 
 // procedureArgs are a call's arguments by name.
 type procedureArgs struct {
-	name string
-	vals map[string]bind.Constant
-	rel  *bind.Relation // the table of ALTER TABLE … EXECUTE
-	call *bind.ProcedureCall
+	name    string
+	vals    map[string]bind.Constant
+	rel     *bind.Relation // the table of ALTER TABLE … EXECUTE
+	call    *bind.ProcedureCall
+	columns []string // of the table, in a statement that names them
 	// result takes warnings.
 	result *Result
 }
@@ -85,7 +86,7 @@ func (a *procedureArgs) relation(ctx context.Context, s *Session) (*bind.Relatio
 	if err != nil {
 		return nil, err
 	}
-	parts, ok := splitQualified(t)
+	parts, ok := s.names().split(t)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax: %s", t)
 	}

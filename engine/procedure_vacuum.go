@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/lake"
@@ -18,28 +19,13 @@ import (
 func (s *Session) vacuum(ctx context.Context, c *bind.ProcedureCall, r *Result) error {
 	r.verb = "VACUUM"
 	full := false
-	var list []*procedureArgs
-	for _, arg := range c.Args {
-		if arg.Name == "full" {
-			full = true
-			continue
-		}
-		list = append(list, &procedureArgs{name: "vacuum", vals: map[string]bind.Constant{"table": arg.Constant}, result: r})
-	}
-	for _, a := range list { // before anything is done
-		if _, err := a.table(ctx, s); err != nil {
-			return err
-		}
-	}
-	if len(list) == 0 {
-		err := s.eachTable(ctx, nil, func(n lake.Name) error {
-			name := types.NewStr(s.names().quote(n.Namespace) + "." + s.names().quote(n.Table))
-			list = append(list, &procedureArgs{name: "vacuum", vals: map[string]bind.Constant{"table": {Value: name, Typ: types.T(types.Text)}}, result: r})
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	args := slices.DeleteFunc(slices.Clone(c.Args), func(a bind.ProcedureArg) bool {
+		full = full || a.Name == "full"
+		return a.Name == "full"
+	})
+	list, err := s.tablesNamed(ctx, "vacuum", args, r)
+	if err != nil {
+		return err
 	}
 	for _, a := range list {
 		if err := s.vacuumTable(ctx, a, full); err != nil {
@@ -47,6 +33,36 @@ func (s *Session) vacuum(ctx context.Context, c *bind.ProcedureCall, r *Result) 
 		}
 	}
 	return nil
+}
+
+// tablesNamed are the arguments of a statement over tables, each with its columns; without names they are
+// all tables of the database.
+func (s *Session) tablesNamed(ctx context.Context, name string, args []bind.ProcedureArg, r *Result) ([]*procedureArgs, error) {
+	var list []*procedureArgs
+	one := func(table bind.Constant) {
+		list = append(list, &procedureArgs{name: name, vals: map[string]bind.Constant{"table": table}, call: &bind.ProcedureCall{}, result: r})
+	}
+	for _, arg := range args {
+		if arg.Name == "column" {
+			a := list[len(list)-1]
+			a.columns = append(a.columns, arg.Value.Str())
+			continue
+		}
+		one(arg.Constant)
+	}
+	for _, a := range list { // before anything is done
+		if _, err := a.table(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if len(args) > 0 {
+		return list, nil
+	}
+	err := s.eachTable(ctx, nil, func(n lake.Name) error {
+		one(bind.Constant{Value: types.NewStr(s.names().quote(n.Namespace) + "." + s.names().quote(n.Table)), Typ: types.T(types.Text)})
+		return nil
+	})
+	return list, err
 }
 
 func (s *Session) vacuumTable(ctx context.Context, a *procedureArgs, full bool) error {

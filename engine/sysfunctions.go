@@ -222,24 +222,27 @@ func (s *Session) relationOID(ctx context.Context, parts []string) (uint32, bool
 	return 0, false
 }
 
-// splitQualified reads a dotted, possibly quoted name.
-func splitQualified(name string) ([]string, bool) {
+// splitQualified reads a dotted, possibly quoted name, as PostgreSQL writes it.
+func splitQualified(name string) ([]string, bool) { return splitName(name, '"', strings.ToLower) }
+
+// splitName reads a dotted name whose parts may be quoted; plain is what becomes of one that is not.
+func splitName(name string, quote byte, plain func(string) string) ([]string, bool) {
 	var out []string
 	for s := strings.TrimSpace(name); ; {
 		var part string
-		if strings.HasPrefix(s, `"`) {
+		if s != "" && s[0] == quote {
 			end := 1
 			for {
-				j := strings.IndexByte(s[end:], '"')
+				j := strings.IndexByte(s[end:], quote)
 				if j < 0 {
 					return nil, false
 				}
 				part += s[end : end+j]
 				end += j + 1
-				if end >= len(s) || s[end] != '"' {
+				if end >= len(s) || s[end] != quote {
 					break
 				}
-				part, end = part+`"`, end+1
+				part, end = part+string(rune(quote)), end+1
 			}
 			s = strings.TrimLeft(s[end:], " \t\n")
 		} else {
@@ -247,7 +250,7 @@ func splitQualified(name string) ([]string, bool) {
 			if j < 0 {
 				j = len(s)
 			}
-			part, s = strings.TrimRight(strings.ToLower(s[:j]), " \t\n"), s[j:]
+			part, s = strings.TrimRight(plain(s[:j]), " \t\n"), s[j:]
 		}
 		out = append(out, part)
 		if s == "" {

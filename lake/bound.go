@@ -151,33 +151,52 @@ func decimalMin(w types.Int128) []byte {
 // EncodeBound is DecodeBound's inverse: the single-value serialisation of d. nil for NULL and
 // for types that have no bounds.
 func EncodeBound(d types.Datum, iceberg string) []byte {
-	if d.IsNull() {
+	if d.IsNull() || !spelled(iceberg) {
 		return nil
 	}
+	return AppendBound([]byte{}, d, iceberg)
+}
+
+// AppendBound appends the single-value serialisation of d, which is not NULL, to b.
+func AppendBound(b []byte, d types.Datum, iceberg string) []byte {
 	switch iceberg {
 	case "boolean":
 		if d.Bool() {
-			return []byte{1}
+			return append(b, 1)
 		}
-		return []byte{0}
+		return append(b, 0)
 	case "int", "date":
-		return binary.LittleEndian.AppendUint32(nil, uint32(d.Int()))
+		return binary.LittleEndian.AppendUint32(b, uint32(d.Int()))
 	case "long", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns":
-		return binary.LittleEndian.AppendUint64(nil, uint64(d.Int()))
+		return binary.LittleEndian.AppendUint64(b, uint64(d.Int()))
 	case "float":
-		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(d.Float())))
+		return binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(d.Float())))
 	case "double":
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(d.Float()))
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(d.Float()))
 	case "string", "binary":
-		return append([]byte{}, d.Str()...)
+		return append(b, d.Str()...)
 	case "uuid":
-		return uuidBytes(d)
+		return append(b, uuidBytes(d)...)
 	}
 	if _, ok := fixedLength(iceberg); ok {
-		return append([]byte{}, d.Str()...)
+		return append(b, d.Str()...)
 	}
 	if _, _, ok := decimalParams(iceberg); ok {
-		return decimalMin(unscaled(d))
+		return append(b, decimalMin(unscaled(d))...)
 	}
-	return nil
+	return b
+}
+
+// HasBounds tells whether values of the field have a single-value serialisation.
+func HasBounds(f *Field) bool { return spelled(f.Iceberg) }
+
+// spelled tells whether values of an Iceberg type have a single-value serialisation.
+func spelled(iceberg string) bool {
+	switch iceberg {
+	case "boolean", "int", "date", "long", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "float", "double", "string", "binary", "uuid":
+		return true
+	}
+	_, fixed := fixedLength(iceberg)
+	_, _, decimal := decimalParams(iceberg)
+	return fixed || decimal
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -186,6 +187,34 @@ func (f *fixture) conformTables(alone bool) {
 	}
 	if p := f.load().Properties(); p["both"] != "yes" || p["half"] != "" {
 		f.t.Errorf("properties %v", p)
+	}
+
+	// Statistics are the metadata's, and serve the snapshots that come of theirs.
+	if !alone {
+		before := f.load().CurrentSnapshot()
+		named := func(path, ndv string) error {
+			_, err := c.Commit(ctx, f.name, Change{Edit: func(e *Edit) error {
+				return e.SetStatistics(StatisticsFile{SnapshotID: before.ID, Path: f.load().Location() + "/metadata/" + path, Size: 100, FooterSize: 40,
+					Blobs: []StatisticsBlob{{Type: ThetaBlob, SnapshotID: before.ID, Seq: before.Seq, Fields: []int{1}, Properties: map[string]string{"ndv": ndv}}}})
+			}})
+			return err
+		}
+		f.must(named("a.stats", "7"))
+		f.must(named("b.stats", "8"))
+		_, err = c.Commit(ctx, f.name, Change{Add: []*DataFile{f.file(1)}})
+		f.must(err)
+		t := f.load()
+		if list := t.Statistics(); len(list) != 1 || !strings.HasSuffix(list[0].Path, "/b.stats") || list[0].FooterSize != 40 {
+			f.t.Errorf("statistics %+v", list)
+		}
+		if d := t.Distincts(t.CurrentSnapshot()); d[1].Values != 8 || len(d) != 1 {
+			f.t.Errorf("counts %+v", d)
+		}
+		_, err = c.Commit(ctx, f.name, Change{Edit: func(e *Edit) error { return e.RemoveStatistics(before.ID) }})
+		f.must(err)
+		if list := f.load().Statistics(); len(list) != 0 {
+			f.t.Errorf("statistics %+v", list)
+		}
 	}
 
 	// Names.

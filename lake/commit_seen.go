@@ -60,6 +60,17 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 	case "remove-snapshots":
 		ids, _ := u["snapshot-ids"].([]int64)
 		return !slices.ContainsFunc(ids, func(id int64) bool { return t.SnapshotByID(id) != nil })
+	case "set-statistics", "remove-statistics":
+		id, _ := u["snapshot-id"].(int64)
+		named := func(of *state) string {
+			for _, f := range of.statistics {
+				if f.SnapshotID == id {
+					return f.Path
+				}
+			}
+			return ""
+		}
+		return named(&t.state) == named(e.s)
 	case "remove-schemas":
 		ids, _ := u["schema-ids"].([]int)
 		return !slices.ContainsFunc(ids, func(id int) bool { return t.SchemaByID(id) != nil })

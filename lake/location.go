@@ -4,7 +4,14 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/google/uuid"
 )
+
+// StatisticsPath is a new path for the statistics of a snapshot.
+func (t *Table) StatisticsPath(snapshot int64) string {
+	return fmt.Sprintf("%s/%d-%s.stats", metadataFolder(&t.state), snapshot, uuid.NewString())
+}
 
 // FilePath is where a new data or delete file goes, as the table's properties say (Iceberg
 // documentation, "Write properties" and "Object store file layout"): partition is the folder of its

@@ -65,6 +65,9 @@ type statisticsJSON struct {
 	SnapshotID *int64 `json:"snapshot-id"`
 	Path       string `json:"statistics-path"`
 	Size       *int64 `json:"file-size-in-bytes"`
+	// Of table statistics.
+	FooterSize int64            `json:"file-footer-size-in-bytes"`
+	Blobs      []StatisticsBlob `json:"blob-metadata"`
 }
 
 type specJSON struct {
@@ -453,7 +456,7 @@ func readStatistics(key string, list []statisticsJSON) ([]StatisticsFile, error)
 		case j.Size == nil:
 			return nil, fmt.Errorf("an item of %s lacks the required field file-size-in-bytes", key)
 		}
-		out = append(out, StatisticsFile{SnapshotID: *j.SnapshotID, Path: j.Path, Size: *j.Size})
+		out = append(out, StatisticsFile{SnapshotID: *j.SnapshotID, Path: j.Path, Size: *j.Size, FooterSize: j.FooterSize, Blobs: j.Blobs})
 	}
 	return out, nil
 }

@@ -69,7 +69,24 @@ type StatisticsFile struct {
 	SnapshotID int64
 	Path       string // as the metadata says
 	Size       int64  // bytes
+	FooterSize int64  // bytes; 0 of a file of partition statistics, which is no Puffin file
+	// Blobs are what a Puffin file holds, as the metadata repeats it, so that nobody need open the
+	// file; of partition statistics none.
+	Blobs []StatisticsBlob
 }
+
+// StatisticsBlob is a blob of a statistics file (spec, "Blob metadata").
+type StatisticsBlob struct {
+	Type       string            `json:"type"`
+	SnapshotID int64             `json:"snapshot-id"` // that it was computed from
+	Seq        int64             `json:"sequence-number"`
+	Fields     []int             `json:"fields"`
+	Properties map[string]string `json:"properties,omitempty"`
+}
+
+// ThetaBlob is the type of a blob that holds a theta sketch of one column's values; its property ndv is
+// the number of different ones that comes of it.
+const ThetaBlob = "apache-datasketches-theta-v1"
 
 // Column is what a table's column looks like to SQL, in order of the schema.
 type Column = types.Field

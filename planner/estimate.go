@@ -20,6 +20,7 @@ type estimator struct {
 // colGuess is what is guessed of a column's values where it comes into being.
 type colGuess struct {
 	distinct float64 // 0: unknown
+	counted  bool    // distinct comes from the table's statistics
 	lo, hi   float64 // as numbers; lo > hi: unknown
 	nulls    float64 // fraction
 	base     float64 // rows of the table that it comes from
@@ -93,10 +94,18 @@ const learnFiles = 512
 
 func (e *estimator) learnScan(n *plan.Scan) {
 	total := float64(scanRows(n))
+	counts := n.Table.Distincts(n.Snapshot)
 	for _, c := range append(append([]plan.ScanColumn(nil), n.Cols...), n.PredCols...) {
 		g := colGuess{lo: 1, hi: 0, base: total}
 		if f, path := n.Schema.ByID(c.FieldID); f != nil && len(path) == 1 {
 			g = guessColumn(n, f, total)
+			if d, ok := counts[f.ID]; ok {
+				// A column that told rows apart still does, however many have come since.
+				if d.Rows > 0 && d.Values > d.Rows*0.9 {
+					d.Values *= math.Max(1, total/d.Rows)
+				}
+				g.distinct, g.counted = math.Max(1, math.Min(d.Values, total)), true
+			}
 		}
 		e.cols[c.ID] = g
 	}
@@ -374,7 +383,7 @@ func (e *estimator) distinct(k plan.Expr, rows float64) float64 {
 }
 
 // join guesses |L ⋈ R|. For keys the usual containment assumption: each value of the side with
-// fewer distinct ones is found on the other. Our distinct counts are upper bounds from value
+// fewer distinct ones is found on the other. Counts that were not counted are upper bounds from value
 // ranges, so the smaller of the two is the better guess (a foreign key's range is as wide as
 // the key's, while its rows are many more).
 func (e *estimator) join(kind plan.JoinKind, l, r float64, terms []plan.Expr) float64 {
@@ -407,6 +416,8 @@ func (e *estimator) joinSelectivity(t plan.Expr) float64 {
 	}
 	da, db := e.baseDistinct(a), e.baseDistinct(b)
 	switch {
+	case e.counted(a) && e.counted(b):
+		return 1 / math.Max(1, math.Max(da, db))
 	case da == 0 && db == 0:
 		return defaultEqual
 	case da == 0:
@@ -436,6 +447,14 @@ func (e *estimator) baseDistinct(k plan.Expr) float64 {
 	return 0
 }
 
+// counted tells whether how many values k's column has is known from the table's statistics.
+func (e *estimator) counted(k plan.Expr) bool {
+	for id := range plan.ExprCols(k) {
+		return e.cols[id].counted
+	}
+	return false
+}
+
 // baseRows is the rows of the table that k's column comes from; +Inf: unknown.
 func (e *estimator) baseRows(k plan.Expr) float64 {
 	for id := range plan.ExprCols(k) {
@@ -451,7 +470,7 @@ func (e *estimator) baseRows(k plan.Expr) float64 {
 // names makes a third of a table look like a handful of rows.
 func (e *estimator) categories(k plan.Expr) float64 {
 	d := e.baseDistinct(k)
-	if k.Type().IsString() {
+	if k.Type().IsString() && !e.counted(k) {
 		d = math.Min(d, math.Max(25, math.Cbrt(e.baseRows(k))))
 	}
 	return d

@@ -66,6 +66,7 @@ var guests = []struct{ prefix, rooms, tests string }{
 	{"github.com/andybalholm/brotli", "scan/parquet dml/parquet", ""},
 	{"github.com/cespare/xxhash", "scan/parquet dml/parquet", ""},
 	{"github.com/google/uuid", "lake dml engine", ""},
+	{"github.com/twmb/murmur3", "internal", ""},
 	{"golang.org/x/text", "eval", ""},
 	{"golang.org/x/sys", "lake", ""},
 	{"gopkg.in/yaml.v3", "cmd/lhsql", ""},

@@ -68,6 +68,26 @@ func (p *Parser) Vacuum(pos int, full bool) ast.Stmt {
 	return s
 }
 
+// Analyze parses [t [(column, …)], …], the word ANALYZE at pos and the dialect's options being gone. Each
+// table is an argument, its columns follow it.
+func (p *Parser) Analyze(pos int) ast.Stmt {
+	s := procedure(pos, "analyze")
+	if p.AtEnd() {
+		return s
+	}
+	p.List(func() {
+		s.Args = append(s.Args, tableArg(p.Dotted()))
+		if !p.Accept("(") {
+			return
+		}
+		p.List(func() {
+			s.Args = append(s.Args, ast.Arg{Name: "column", Expr: &ast.Lit{Kind: 's', Text: p.Ident(), Pos: pos}})
+		})
+		p.Expect(")")
+	})
+	return s
+}
+
 // Optimize parses [TABLE] t [REWRITE DATA USING BIN_PACK|SORT] [WHERE p] [ZORDER BY (a, …)], the word
 // OPTIMIZE at pos being gone.
 func (p *Parser) Optimize(pos int) ast.Stmt {

@@ -64,8 +64,6 @@ func (c *conv) utility(n any) ast.Stmt {
 		return &ast.CreateSchema{Name: ast.Name{Parts: []string{name}, Pos: c.from}, IfNotExists: s.IfNotExists, Pos: c.from}
 	case *pgquery.Node_DropStmt:
 		return c.drop(n.DropStmt)
-	case *pgquery.Node_VacuumStmt: // ANALYZE; VACUUM is parse_procedure.go's
-		return &ast.Noop{Tag: "ANALYZE", Pos: c.from}
 	case *pgquery.Node_CreateExtensionStmt:
 		return &ast.Noop{Tag: "CREATE EXTENSION", Pos: c.from}
 	case *pgquery.Node_CheckPointStmt:

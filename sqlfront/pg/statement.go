@@ -58,6 +58,8 @@ func (p *stmtParser) byHand() (ast.Stmt, bool) {
 		return p.Call(), true
 	case "vacuum":
 		return p.vacuum(), true
+	case "analyze", "analyse":
+		return p.analyze(), true
 	case "optimize":
 		p.At++
 		return p.Optimize(t.Pos), true
@@ -101,6 +103,16 @@ func (p *stmtParser) vacuum() ast.Stmt {
 		}
 	}
 	return p.Vacuum(pos, full)
+}
+
+// analyze parses ANALYZE [VERBOSE] | (options) [t [(column, …)], …].
+func (p *stmtParser) analyze() ast.Stmt {
+	pos := p.Take().Pos
+	if p.Ahead("(") {
+		p.skipParens()
+	}
+	p.Accept("verbose")
+	return p.Analyze(pos)
 }
 
 // drop parses DROP BRANCH|TAG … IN TABLE t, and DROP TABLE … PURGE by cutting the word; other

@@ -1,0 +1,83 @@
+package lake
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Statistics files are named by the table's metadata, by snapshot; a commit that sets or removes them makes no
+// snapshot (spec, "Table Statistics").
+
+// SetStatistics names f as the statistics of its snapshot, instead of what was named there.
+func (e *Edit) SetStatistics(f StatisticsFile) error {
+	item := obj{"snapshot-id": f.SnapshotID, "statistics-path": f.Path, "file-size-in-bytes": f.Size,
+		"file-footer-size-in-bytes": f.FooterSize, "blob-metadata": f.Blobs}
+	if err := e.dropStatistics(f.SnapshotID); err != nil {
+		return err
+	}
+	e.s.statistics = append(e.s.statistics, f)
+	e.update("set-statistics", obj{"snapshot-id": f.SnapshotID, "statistics": item})
+	var list []json.RawMessage
+	if raw, ok := e.doc["statistics"]; ok {
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(item)
+	if err != nil {
+		return err
+	}
+	return e.set("statistics", append(list, raw))
+}
+
+// RemoveStatistics forgets the statistics of a snapshot; the file is the caller's to remove.
+func (e *Edit) RemoveStatistics(snapshot int64) error {
+	e.update("remove-statistics", obj{"snapshot-id": snapshot})
+	return e.dropStatistics(snapshot)
+}
+
+func (e *Edit) dropStatistics(snapshot int64) error {
+	e.s.statistics = slices.DeleteFunc(slices.Clone(e.s.statistics), func(f StatisticsFile) bool { return f.SnapshotID == snapshot })
+	return e.filterDoc("statistics", "snapshot-id", func(id int64) bool { return id == snapshot })
+}
+
+// Distinct is about how many different values a column had.
+type Distinct struct {
+	Values float64
+	Rows   float64 // of the table at that time
+}
+
+// Distincts are the counts of different values by field id: each by the newest statistics of the snapshot
+// or of one that it comes from.
+func (t *Table) Distincts(s *Snapshot) map[int]Distinct {
+	if t == nil || len(t.statistics) == 0 {
+		return nil
+	}
+	of := map[int64]*StatisticsFile{}
+	for i := range t.statistics {
+		of[t.statistics[i].SnapshotID] = &t.statistics[i]
+	}
+	out := map[int]Distinct{}
+	for _, a := range t.Ancestors(s) {
+		f := of[a.ID]
+		if f == nil {
+			continue
+		}
+		rows, err := json.Number(a.Summary["total-records"]).Float64()
+		if err != nil || rows < 0 {
+			continue
+		}
+		for _, b := range f.Blobs {
+			if b.Type != ThetaBlob || len(b.Fields) != 1 {
+				continue
+			}
+			if _, newer := out[b.Fields[0]]; newer {
+				continue
+			}
+			if n, err := json.Number(b.Properties["ndv"]).Float64(); err == nil && n >= 0 {
+				out[b.Fields[0]] = Distinct{n, rows}
+			}
+		}
+	}
+	return out
+}
