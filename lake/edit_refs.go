@@ -300,6 +300,22 @@ func (e *Edit) RemoveSnapshots(ids []int64) error {
 	return e.setLog()
 }
 
+// RemoveStatistics forgets the statistics files of a snapshot; the files are the caller's to remove.
+func (e *Edit) RemoveStatistics(snapshot int64) error {
+	of := func(id int64) bool { return id == snapshot }
+	for key, list := range map[string]*[]StatisticsFile{"statistics": &e.s.statistics, "partition-statistics": &e.s.partitionStatistics} {
+		n := len(*list)
+		if *list = slices.DeleteFunc(slices.Clone(*list), func(f StatisticsFile) bool { return of(f.SnapshotID) }); len(*list) == n {
+			continue
+		}
+		if err := e.filterDoc(key, "snapshot-id", of); err != nil {
+			return err
+		}
+		e.update("remove-"+key, obj{"snapshot-id": snapshot})
+	}
+	return nil
+}
+
 // RemoveSchemas forgets schemas that no kept snapshot was written with; the current one stays.
 func (e *Edit) RemoveSchemas(ids []int) error {
 	gone := map[int]bool{}

@@ -62,7 +62,7 @@ var guests = []struct{ prefix, rooms, tests string }{
 	{"github.com/xdg-go/", "wire/pg", ""},
 	{"github.com/RoaringBitmap/roaring", "dml exec maintain testsql/speccheck", "scan"},
 	{"github.com/klauspost/compress", "lake scan/parquet dml/parquet", ""},
-	{"github.com/pierrec/lz4", "scan/parquet dml/parquet exec", ""},
+	{"github.com/pierrec/lz4", "lake scan/parquet dml/parquet exec", ""},
 	{"github.com/andybalholm/brotli", "scan/parquet dml/parquet", ""},
 	{"github.com/cespare/xxhash", "scan/parquet dml/parquet", ""},
 	{"github.com/google/uuid", "lake dml engine", ""},

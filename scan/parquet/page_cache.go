@@ -74,6 +74,21 @@ func (c *PageCache) Bytes() int64 {
 	return n
 }
 
+// Clear forgets all pages.
+func (c *PageCache) Clear() {
+	if c == nil {
+		return
+	}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		clear(s.pages)
+		s.order.Init()
+		s.used = 0
+		s.mu.Unlock()
+	}
+}
+
 // get gives a page of n bytes; nil: it is not here. admit tells that it was read before, so that
 // put is welcome.
 func (c *PageCache) get(key pageKey, n int) (page []byte, admit bool) {
