@@ -119,6 +119,9 @@ func (c *sqlCatalog) EvidencePlace() string {
 	if err != nil {
 		return ""
 	}
+	if u.Opaque == "" {
+		return u.Path
+	}
 	path, err := url.PathUnescape(u.Opaque)
 	if err != nil {
 		return ""

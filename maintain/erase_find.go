@@ -41,6 +41,7 @@ type heldFile struct {
 	manifests map[string]bool // that list it, as live or not
 	live      map[string]bool // that list it as live
 	where     []string        // beside values: path, partition, bounds
+	cut       string          // bounds that are the beginning of a value
 	values    int64
 	gone      bool
 	bad       bool
@@ -81,15 +82,18 @@ func (f *findings) lists(ctx context.Context) (map[string][]int64, error) {
 		if err != nil {
 			return nil, err
 		}
+		list := ""
 		for _, m := range ms {
 			of[m.Path] = append(of[m.Path], s.ID)
 			if where, ok := f.m.summary(m); ok {
-				f.hold(Holder{Kind: holderList, Path: f.t.Resolve(s.ManifestList), Where: "partition summary " + where, Rows: -1}, []int64{s.ID})
-				f.snapshots[s.ID] = "its manifest list holds it"
+				list = "partition summary " + where
 			} else if f.m.inText(m.Path) {
-				f.hold(Holder{Kind: holderList, Path: f.t.Resolve(s.ManifestList), Where: "path of a manifest", Rows: -1}, []int64{s.ID})
-				f.snapshots[s.ID] = "its manifest list holds it"
+				list = "path of a manifest"
 			}
+		}
+		if list != "" {
+			f.hold(Holder{Kind: holderList, Path: f.t.Resolve(s.ManifestList), Where: list, Rows: -1}, []int64{s.ID})
+			f.snapshots[s.ID] = "its manifest list holds it"
 		}
 		for _, k := range sortedKeys(s.Summary) {
 			if f.m.inText(k) || f.m.inText(s.Summary[k]) {
@@ -141,6 +145,9 @@ func (f *findings) entries(ctx context.Context, paranoid bool) error {
 			f.files[x.path] = x
 		}
 		x.manifests[h.Manifest.Path] = true
+		if x.cut == "" {
+			x.cut = f.m.cut(d)
+		}
 		if h.Live() {
 			x.live[h.Manifest.Path] = true
 		}
@@ -203,6 +210,15 @@ func (f *findings) open(ctx context.Context, paranoid bool) error {
 
 // conclude tells which snapshots hold it by the files that hold it.
 func (f *findings) conclude(of map[string][]int64) {
+	// The beginning of a value may be that of many. As the bound of a file that holds the value it is
+	// this one's.
+	for _, x := range f.files {
+		for m := range x.manifests {
+			if x.cut != "" && f.manifests[m] == "" {
+				f.manifests[m] = x.cut
+			}
+		}
+	}
 	for _, p := range sortedKeys(f.manifests) {
 		f.hold(Holder{Kind: manifestKind(f.manifests[p]), Path: f.t.Resolve(p), Where: f.manifests[p], Rows: -1}, of[p])
 		for _, id := range of[p] {
@@ -422,6 +438,9 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 	for _, o := range list {
 		h := hits[o.Path]
 		named := f.m.inText(o.Path)
+		if h.Cut != "" && !kept[o.Path] {
+			h.Where = append(slices.Clip(h.Where), h.Cut)
+		}
 		switch {
 		case h.Gone || !h.any() && !named:
 			if h.Err != nil && !h.Gone && h.Kind != "" && !kept[o.Path] {

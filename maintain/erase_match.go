@@ -232,6 +232,29 @@ func (m *matcher) bound(f *lake.DataFile) (equal string, excluded bool) {
 	return equal, excluded
 }
 
+// minCut is the length from which on the beginning of a value says much of it. Writers cut bounds of
+// texts at 16 characters.
+const minCut = 8
+
+// cut tells which bound of a file is the beginning of a value, as writers cut bounds off: an upper one
+// with its last character counted up.
+func (m *matcher) cut(f *lake.DataFile) string {
+	for id, x := range m.fields {
+		if x.field.Type.Form() != types.FormStr {
+			continue
+		}
+		lo, hi := string(f.Lower[id]), string(f.Upper[id])
+		for _, v := range x.values {
+			if s := v.Str(); len(lo) >= minCut && strings.HasPrefix(s, lo) {
+				return holderBounds + ": lower bound of " + x.field.Name + ", cut off"
+			} else if n := len(hi) - 1; n+1 >= minCut && strings.HasPrefix(s, hi[:n]) {
+				return holderBounds + ": upper bound of " + x.field.Name + ", cut off"
+			}
+		}
+	}
+	return ""
+}
+
 // outside tells whether bounds prove that a value is not between them. Bounds the wrong way round
 // prove nothing, nor does an upper one that is the beginning of the value: it may have been cut off.
 func outside(v, lo, hi types.Datum, ok1, ok2 bool, t types.Type) bool {

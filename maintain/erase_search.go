@@ -23,8 +23,9 @@ type objectHits struct {
 	Kind   string // "parquet", "avro", "puffin", "text"
 	Values int64  // of the fields that are looked for
 	Where  []string
-	Gone   bool  // it is not there
-	Err    error // it says what it is and cannot be read as that
+	Cut    string // a bound in a manifest is the beginning of the value, and perhaps of others
+	Gone   bool   // it is not there
+	Err    error  // it says what it is and cannot be read as that
 }
 
 func (h *objectHits) any() bool { return h.Values > 0 || len(h.Where) > 0 }
@@ -188,6 +189,9 @@ func (s *searching) metadata(b []byte) objectHits {
 		for i := range es {
 			if where, _ := s.m.bound(es[i].File); where != "" {
 				note(where)
+			}
+			if h.Cut == "" {
+				h.Cut = s.m.cut(es[i].File)
 			}
 			if where, ok := s.m.partition(spec, es[i].File.Partition); ok {
 				note("partition value " + where)

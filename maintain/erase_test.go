@@ -1,9 +1,19 @@
 package maintain_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/lake"
 )
 
 const token = "tok-5f4dcc3b5aa765d61d83"
@@ -21,27 +31,371 @@ func status(rows []string) string {
 	return strings.Split(rows[0], "|")[1]
 }
 
-// A first look.
-func TestErase(t *testing.T) {
+// clean fails if anything of the token is left, beside its state while an erasure runs.
+func (h *house) clean() {
+	h.t.Helper()
+	if left := judges(h.t, h.dir); len(left) > 0 {
+		h.t.Errorf("left of it:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+// restart closes the lake's server and starts another.
+func (h *house) restart() {
+	h.t.Helper()
+	h.s.Close()
+	h.other.Close()
+	h.eng.Close()
+	h.open()
+}
+
+// A table with rows that were updated and deleted, a branch and a tag, an equality delete, and an
+// orphan.
+func (h *house) someRows(v string) {
+	h.must("CREATE TABLE s.t (id int, token text) TBLPROPERTIES ('format-version' = '" + v + "', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read')")
+	h.must("INSERT INTO s.t VALUES (1, 'a'), (2, '" + token + "'), (3, 'z')")
+	h.must("INSERT INTO s.t VALUES (4, '" + token + "'), (5, 'c')")
+	h.must("INSERT INTO s.t VALUES (6, 'd')")
+	h.must("ALTER TABLE s.t CREATE TAG before")
+	h.must("ALTER TABLE s.t CREATE BRANCH b")
+	h.must("DELETE FROM s.t WHERE id = 4")
+	h.must("INSERT INTO s.t.branch_b VALUES (7, '" + token + "'), (8, 'b')")
+	data := h.must("SELECT _file FROM s.t WHERE id = 2")[0]
+	b, err := os.ReadFile(data)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.plant(filepath.Join(filepath.Dir(data), "dead-writer.parquet"), b, 9)
+}
+
+func (h *house) someRowsAre() {
+	h.t.Helper()
+	h.want("SELECT * FROM s.t", "1|a", "3|z", "5|c", "6|d")
+	h.want("SELECT * FROM s.t.branch_b", "1|a", "3|z", "5|c", "6|d", "8|b")
+}
+
+var errCrash = errors.New("the server died here")
+
+// An erasure that dies at any of its steps is gone on with by the same statement, or by its id, in
+// another server, and ends as one that did not die.
+func TestEraseCrash(t *testing.T) {
+	h := newHouse(t)
+	h.someRows("2")
+	var steps []string
+	seen := map[string]bool{}
+	_, err := ask(lake.WithYield(h.ctx, func(step string) error {
+		if !seen[step] && (strings.HasPrefix(step, "erase ") || step == "publish" || step == "validate") {
+			seen[step] = true
+			steps = append(steps, step)
+		}
+		return nil
+	}), h.s, "ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.someRowsAre()
+	h.clean()
+	want := strings.Join(h.shape(), "\n")
+	for _, need := range []string{"erase plan", "erase rewrite", "erase rewritten", "erase manifests", "erase expire", "erase expire done", "erase remove", "erase file", "erase orphans", "erase caches", "erase verify", "erase evidence", "erase recorded"} {
+		if !seen[need] {
+			t.Errorf("no step %q: %v", need, steps)
+		}
+	}
+	for i, step := range steps {
+		for n := range 2 { // the first time, and once more
+			h := newHouse(t)
+			h.someRows("2")
+			times := 0
+			_, err := ask(lake.WithYield(h.ctx, func(at string) error {
+				if at == step {
+					if times++; times == n+1 {
+						return errCrash
+					}
+				}
+				return nil
+			}), h.s, "ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP")
+			if times <= n {
+				continue // it comes there once
+			}
+			if !errors.Is(err, errCrash) {
+				t.Errorf("%s: %v", step, err)
+			}
+			h.restart()
+			if raw, err := os.ReadFile(filepath.Join(h.dir, "catalog.db")); err != nil || strings.Contains(string(raw), mark) {
+				t.Errorf("%s: the value lies in the catalog's database (%v)", step, err)
+			}
+			running := h.must("SELECT id FROM system.erasures WHERE status = 'RUNNING'")
+			sql := "ERASE FROM s.t WHERE token = '" + token + "' REASON 'DSR-1' TAGS DROP"
+			if i%2 == 1 && len(running) == 1 {
+				sql = "CALL system.resume_erasure('" + running[0] + "')"
+			}
+			if out := h.must(sql); status(out) != "DONE" {
+				t.Errorf("%s: %v", step, out)
+			}
+			h.someRowsAre()
+			h.clean()
+			if got := strings.Join(h.shape(), "\n"); got != want {
+				t.Errorf("died at %q, got\n%s\nwant\n%s", step, got, want)
+			}
+			if left := h.must("SELECT id FROM system.erasures WHERE status <> 'DONE'"); len(left) > 0 {
+				t.Error(step, left)
+			}
+		}
+	}
+}
+
+// shape is what a table has, without names that differ from run to run.
+func (h *house) shape() []string {
+	out := h.must("SELECT name, type FROM s.t.refs ORDER BY 1")
+	out = append(out, h.must("SELECT content, record_count, count(*) FROM s.t.all_files GROUP BY 1, 2 ORDER BY 1, 2")...)
+	return append(out, h.must("SELECT count(*) FROM s.t.snapshots")...)
+}
+
+// A hold stops an erasure by name, with its reason, before anything is changed; so does a hold that is
+// put while it runs. TAGS DROP is no way around it.
+func TestEraseHold(t *testing.T) {
+	h := newHouse(t)
+	h.someRows("3")
+	h.must("ALTER TABLE s.t SET TBLPROPERTIES ('lhsql.hold.before' = 'case 4711')")
+	at := h.load("s.t").MetadataLocation
+	for _, more := range []string{"", "TAGS DROP", "DRY RUN"} {
+		_, err := ask(h.ctx, h.s, "ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' "+more)
+		if err == nil || !strings.Contains(err.Error(), `tag "before" of table t is under a hold: case 4711`) {
+			t.Errorf("%s: %v", more, err)
+		}
+	}
+	if h.load("s.t").MetadataLocation != at || len(h.must("SELECT * FROM system.erasures")) > 0 {
+		t.Error("a refused erasure has changed something")
+	}
+	h.must("ALTER TABLE s.t UNSET TBLPROPERTIES ('lhsql.hold.before')")
+	_, err := h.during("ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP", "erase expire", func() {
+		h.as(h.other, "ALTER TABLE s.t SET TBLPROPERTIES ('lhsql.hold.before' = 'case 4712')")
+	})
+	if err == nil || !strings.Contains(err.Error(), "case 4712") {
+		t.Error(err)
+	}
+	h.want("SELECT count(*) FROM s.t FOR VERSION AS OF 'before'", "6")
+	h.must("ALTER TABLE s.t UNSET TBLPROPERTIES ('lhsql.hold.before')")
+	if out := h.eraseToken("s.t", "TAGS DROP"); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.someRowsAre()
+	h.clean()
+}
+
+// What another writer brings while an erasure runs is erased, too, whichever step it meets; one that
+// goes on bringing it leaves the erasure pending, never done.
+func TestEraseBesideWriter(t *testing.T) {
+	for _, step := range []string{"erase rewritten", "erase rewrite done", "erase manifests", "erase expire", "erase expire done", "erase remove done", "erase orphans", "erase verify", "validate"} {
+		h := newHouse(t)
+		h.someRows("2")
+		out, err := h.during("ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP", step, func() {
+			h.as(h.other, "INSERT INTO s.t VALUES (20, '"+token+"'), (21, 'new')")
+			h.as(h.other, "DELETE FROM s.t WHERE id = 6")
+			h.as(h.other, "ALTER TABLE s.t CREATE BRANCH late")
+		})
+		if err != nil || status(out) != "DONE" {
+			t.Errorf("%s: %v %v", step, out, err)
+		}
+		h.want("SELECT * FROM s.t", "1|a", "3|z", "5|c", "21|new")
+		h.want("SELECT * FROM s.t.branch_late", "1|a", "3|z", "5|c", "21|new")
+		h.clean()
+	}
+	h := newHouse(t)
+	h.someRows("2")
+	n := 100
+	out, err := ask(lake.WithYield(h.ctx, func(step string) error {
+		if step == "erase verify" {
+			n++
+			h.as(h.other, fmt.Sprintf("INSERT INTO s.t VALUES (%d, '%s')", n, token))
+		}
+		return nil
+	}), h.s, "ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP")
+	if err != nil || status(out) != "PENDING" {
+		t.Error(out, err)
+	}
+	h.want("SELECT status, hits > 0 FROM system.erasures", "PENDING|t")
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.want("SELECT status FROM system.erasures", "PENDING", "DONE")
+	h.want("SELECT count(DISTINCT id) FROM system.erasures", "1")
+	h.someRowsAre()
+	h.clean()
+}
+
+// Of many files only those are read and rewritten that hold the value.
+func TestEraseFewOfMany(t *testing.T) {
 	h := newHouse(t)
 	h.must("CREATE TABLE s.t (id int, token text)")
-	h.must("INSERT INTO s.t VALUES (1, 'a'), (2, '" + token + "'), (3, 'z')")
-	h.must("INSERT INTO s.t VALUES (4, 'c')")
-	for _, r := range h.must("SHOW HOLDERS FROM s.t WHERE token = '" + token + "'") {
-		t.Log(r)
+	var union []string
+	for i := range 60 {
+		union = append(union, fmt.Sprintf("(%d, 'k%04d')", 2*i, 2*i), fmt.Sprintf("(%d, 'k%04d')", 2*i+1, 2*i+1))
+		if i%3 == 2 {
+			h.must("INSERT INTO s.t VALUES " + strings.Join(union, ", "))
+			union = nil
+		}
 	}
-	for _, r := range h.eraseToken("s.t", "DRY RUN") {
-		t.Log(r)
+	before := map[string]bool{}
+	for _, p := range h.must("SELECT file_path FROM s.t.files") {
+		before[p] = true
 	}
-	rows := h.eraseToken("s.t", "")
-	for _, r := range rows {
-		t.Log(r)
+	if out := h.must("ERASE FROM s.t WHERE token = 'k0033' REASON 'DSR-2'"); status(out) != "DONE" || !strings.Contains(out[0], "|rewrite|1|files rewritten as 1, 1 rows erased") {
+		t.Error(out)
 	}
-	h.want("SELECT * FROM s.t", "1|a", "3|z", "4|c")
-	for _, r := range h.must("SELECT * FROM system.erasures") {
-		t.Log(r)
+	kept := 0
+	for _, p := range h.must("SELECT file_path FROM s.t.files") {
+		if before[p] {
+			kept++
+		}
 	}
-	if status(rows) != "DONE" {
-		t.Error(rows)
+	if kept != len(before)-1 {
+		t.Errorf("%d of %d files stayed", kept, len(before))
 	}
+	h.want("SELECT count(*), count(DISTINCT token), sum(id) FROM s.t", fmt.Sprintf("119|119|%d", 119*60-33))
+}
+
+// Row ids and the sequence numbers of rows' last updates stay.
+func TestEraseLineage(t *testing.T) {
+	h := newHouse(t)
+	h.someRows("3")
+	q := "SELECT id, _row_id, _last_updated_sequence_number FROM s.t WHERE token <> '" + token + "'"
+	was := h.must(q)
+	h.eraseToken("s.t", "TAGS DROP")
+	h.want(q, was...)
+	h.clean()
+}
+
+// Numbers, texts in structs, several values; what a value is in other columns is told, and keeps an
+// erasure from being done.
+func TestEraseValues(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id bigint, customer int, amount decimal(12,2), who struct<mail text, name text>, note text, day date)")
+	h.must("INSERT INTO s.t VALUES (1, 100, 1.50, row('anna@example.com', 'Anna'), NULL, '2026-01-01'), (2, 200, 2.50, row('ben@example.com', 'Ben'), NULL, '2026-01-02'), " +
+		"(3, 300, 3.50, row('carl@example.com', 'Carl'), 'ask anna@example.com', '2026-01-03'), (4, 400, 4.50, NULL, NULL, NULL)")
+	h.must("ALTER TABLE s.t ALTER COLUMN customer TYPE bigint")
+	h.must("INSERT INTO s.t VALUES (5, 200, 9.99, row('ben@example.com', 'Ben'), NULL, '2026-01-02')")
+	if out := h.must("ERASE FROM s.t WHERE customer IN (200, 400) REASON 'r'"); status(out) != "DONE" || !strings.Contains(strings.Join(out, "\n"), "0 hits (values)") {
+		t.Error(out)
+	}
+	h.want("SELECT id FROM s.t", "1", "3")
+	h.want("SELECT count(*) FROM s.t.snapshots", "1")
+	out := h.must("ERASE FROM s.t WHERE who.mail = 'anna@example.com' REASON 'r'")
+	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "1 data files hold it in other columns (note)") {
+		t.Error(text)
+	}
+	h.want("SELECT id, (who).mail FROM s.t", "3|carl@example.com")
+	if found := h.must("SHOW HOLDERS FROM s.t WHERE who.mail = 'anna@example.com' WITH (paranoid = true)"); len(found) != 1 || !strings.Contains(found[0], "|other column of data file|") {
+		t.Error(found)
+	}
+	h.must("UPDATE s.t SET note = NULL WHERE id = 3")
+	if out := h.must("ERASE FROM s.t WHERE note = 'ask anna@example.com' REASON 'r'"); status(out) != "DONE" {
+		t.Error(out)
+	}
+	id := h.must("SELECT id FROM system.erasures WHERE status = 'PENDING'")[0]
+	if out := h.must("CALL system.resume_erasure('" + id + "')"); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.want("SELECT id FROM s.t", "3")
+	for _, sql := range []string{"day = '2026-01-03'", "amount = 3.5"} {
+		if out := h.must("ERASE FROM s.t WHERE " + sql + " REASON 'r'"); !strings.Contains(strings.Join(out, "\n"), "0 hits") {
+			t.Error(out)
+		}
+	}
+	h.want("SELECT id FROM s.t")
+}
+
+// An orphan that is young may be of a write under way: the erasure is pending, and says until when.
+func TestEraseYoungOrphan(t *testing.T) {
+	h := newHouse(t)
+	h.someRows("2")
+	dead := filepath.Join(h.dir, "warehouse/s/t/data/dead-writer.parquet")
+	now := time.Now()
+	if err := os.Chtimes(dead, now, now); err != nil {
+		t.Fatal(err)
+	}
+	out := h.eraseToken("s.t", "TAGS DROP")
+	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "1 files that nothing holds are younger than 24 hours") {
+		t.Error(text)
+	}
+	old := now.Add(-25 * time.Hour)
+	if err := os.Chtimes(dead, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.must("CALL system.resume_erasure('" + strings.Split(out[0], "|")[0] + "')"); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.clean()
+}
+
+// Whoever changes evidence, or takes a record away, is found out, and which record it was.
+func TestEvidence(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, token text)")
+	for i := range 3 {
+		h.must(fmt.Sprintf("INSERT INTO s.t VALUES (%d, 'value-%d')", i, i))
+		h.must(fmt.Sprintf("ERASE FROM s.t WHERE token = 'value-%d' REASON 'DSR-%d'", i, i))
+	}
+	ids := h.must("SELECT id FROM system.erasures ORDER BY seq")
+	verify := func() string {
+		return strings.Join(h.must("CALL system.verify_erasure('"+ids[2]+"', 'value-2')"), "\n")
+	}
+	if got := verify(); !regexp.MustCompile(`^lake\.s\.t\|\d+\|0\|NULL$`).MatchString(got) {
+		t.Error(got)
+	}
+	if _, err := ask(h.ctx, h.s, "CALL system.verify_erasure('"+ids[2]+"', 'value-1')"); err == nil || !strings.Contains(err.Error(), "the value is not the one") {
+		t.Error(err)
+	}
+	if info, err := os.Stat(filepath.Join(h.dir, "catalog.db.erasure-key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(h.dir, "catalog.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	change := func(sql string) {
+		t.Helper()
+		if _, err := db.Exec(sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("UPDATE lhsql_erasures SET body = replace(body, 'DSR-1', 'DSR-9') WHERE kind = 'record' AND seq = 2")
+	if got := verify(); !strings.Contains(got, "evidence|0|0|record 2 (erasure "+ids[1]+") was changed") {
+		t.Error(got)
+	}
+	change("UPDATE lhsql_erasures SET body = replace(body, 'DSR-9', 'DSR-1') WHERE kind = 'record' AND seq = 2")
+	if got := verify(); strings.Contains(got, "evidence") {
+		t.Error(got)
+	}
+	change("DELETE FROM lhsql_erasures WHERE kind = 'record' AND seq = 2")
+	if got := verify(); !strings.Contains(got, "record 2 is missing") {
+		t.Error(got)
+	}
+}
+
+// Tables that were written from the erased one may hold copies: they are named, and not touched.
+func TestEraseCopies(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, token text)")
+	h.must("INSERT INTO s.t VALUES (1, '" + token + "')")
+	h.must("CREATE TABLE s.copy AS SELECT * FROM s.t")
+	if out := h.must("SHOW HOLDERS FROM s.t WHERE token = '" + token + "'"); !strings.Contains(strings.Join(out, "\n"), "lake.s.copy|may hold a copy|") {
+		t.Error(out)
+	}
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" || !strings.Contains(strings.Join(out, "\n"), "|may hold copies|1|lake.s.copy") {
+		t.Error(out)
+	}
+	h.want("SELECT count(*) FROM s.copy", "1")
+}
+
+func (h *house) open() {
+	h.t.Helper()
+	var err error
+	h.eng, err = engine.Open(context.Background(), engine.Config{TempDir: filepath.Join(h.dir, "tmp"), MemoryLimit: 1 << 30, Workers: 2, Catalogs: []engine.CatalogConfig{{Name: "lake",
+		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(h.dir, "catalog.db"), "warehouse": filepath.Join(h.dir, "warehouse")}}}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { h.eng.Close() })
+	h.s, h.other = h.session(), h.session()
 }

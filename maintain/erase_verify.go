@@ -77,7 +77,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		switch {
 		case h.Err != nil && (h.Kind != "text" || o.held):
 			v.unread = append(v.unread, o.path)
-		case !h.any() && !named:
+		case !h.any() && !named && (h.Cut == "" || o.held):
 		case !o.held && !o.modified.Before(limit):
 			v.young++
 			if until := o.modified.Add(orphanGrace); until.After(v.youngUntil) {

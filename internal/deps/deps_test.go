@@ -49,7 +49,8 @@ var rooms = []struct{ name, may string }{
 // imported anywhere.
 var guests = []struct{ prefix, rooms, tests string }{
 	{"github.com/apache/iceberg-go", "lake/fakerest", "lake"},
-	{"github.com/apache/arrow-go", "testsql/speccheck", ""},
+	{"github.com/apache/arrow-go", "testsql/speccheck", "maintain"},
+	{"github.com/twmb/avro", "", "maintain"},
 	{"github.com/parquet-go/bitpack", "scan/parquet", ""},
 	{"github.com/parquet-go/parquet-go", "", "scan dml"},
 	{"github.com/pganalyze/pg_query_go", "sqlfront/pg", ""},
