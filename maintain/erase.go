@@ -128,8 +128,6 @@ type TableEvidence struct {
 	Hits      int64            `json:"hits"`
 	Searched  string           `json:"searched"` // "bytes", or "values" where the value is too short or a number
 	Copies    []string         `json:"may_hold_copies,omitempty"`
-
-	left map[string]int // versions of removed objects that stay, by reason
 }
 
 // EraseRecord is the evidence of one erasure, as it stood at the end of a try.

@@ -24,8 +24,8 @@ import (
 // Evidence lies in the catalog's own database where the catalog is one (lake.Evidence), else in a
 // folder of the server's. There are two kinds of rows:
 //
-//	state    an erasure that has not ended, with what it needs to go on; the value in it is encrypted
-//	         under the server's key, and the row goes with the erasure's end
+//	state    an erasure that has not ended, with what it needs to go on; what says the value is
+//	         encrypted under the server's key, and the row goes with the erasure's end
 //	record   how a try of an erasure ended; never changed. Each has the hash of the one before it:
 //	         hash = HMAC-SHA256(key, previous hash, number, body)
 //
@@ -108,21 +108,28 @@ type EraseState struct {
 	Started time.Time        `json:"started"`
 	Tables  [][2]string      `json:"table_names"` // namespace and table
 	Column  []string         `json:"column"`
-	Values  []string         `json:"-"`
-	Sealed  string           `json:"sealed_value"`
+	Sealed  string           `json:"sealed"` // what would say the value
 	Hash    string           `json:"value_hmac"`
 	Step    string           `json:"step"`
 	Status  string           `json:"status"` // RUNNING, or PENDING with its reasons
 	Pending []string         `json:"pending,omitempty"`
 	Done    []*TableEvidence `json:"tables"`
-	// Remove are files that a commit lets go of, by table: noted before it, since afterwards nothing
-	// tells of them.
-	Remove map[string][]string `json:"remove,omitempty"`
+	secret  secret
 }
 
-// seal encrypts the values of a state.
-func seal(key []byte, values []string) (string, error) {
-	b, err := json.Marshal(values)
+// secret is what of a state says the value, or may: it lies there encrypted.
+type secret struct {
+	Values []string
+	// Remove are files that a commit lets go of, by table: noted before it, since afterwards nothing
+	// tells of them. A partition's value is in its files' paths.
+	Remove map[string][]string
+	// Versions are removed objects of which the store still has versions.
+	Versions map[string][]string
+}
+
+// seal encrypts what a state must not say.
+func seal(key []byte, s secret) (string, error) {
+	b, err := json.Marshal(s)
 	if err != nil {
 		return "", err
 	}
@@ -137,10 +144,10 @@ func seal(key []byte, values []string) (string, error) {
 	return base64.StdEncoding.EncodeToString(g.Seal(nonce, nonce, b, nil)), nil
 }
 
-func unseal(key []byte, text string) (values []string, err error) {
+func unseal(key []byte, text string) (s secret, err error) {
 	g, err := sealer(key)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err == nil && len(b) < g.NonceSize() {
@@ -150,9 +157,9 @@ func unseal(key []byte, text string) (values []string, err error) {
 		b, err = g.Open(nil, b[:g.NonceSize()], b[g.NonceSize():], nil)
 	}
 	if err != nil {
-		return nil, sqlerr.Wrap(err, sqlerr.DataCorrupted, "read the state of an erasure with the server's key")
+		return s, sqlerr.Wrap(err, sqlerr.DataCorrupted, "read the state of an erasure with the server's key")
 	}
-	return values, json.Unmarshal(b, &values)
+	return s, json.Unmarshal(b, &s)
 }
 
 func sealer(key []byte) (cipher.AEAD, error) {
@@ -166,6 +173,13 @@ func sealer(key []byte) (cipher.AEAD, error) {
 
 // save notes where an erasure is.
 func (l *Ledger) save(ctx context.Context, s *EraseState) error {
+	key, err := l.key()
+	if err != nil {
+		return err
+	}
+	if s.Sealed, err = seal(key, s.secret); err != nil {
+		return err
+	}
 	b, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -208,7 +222,8 @@ func (l *Ledger) Resume(ctx context.Context, id string) (spec EraseSpec, tables 
 		for _, n := range s.Tables {
 			tables = append(tables, lake.Name{Namespace: n[0], Table: n[1]})
 		}
-		spec.Values, err = unseal(key, s.Sealed)
+		hidden, err := unseal(key, s.Sealed)
+		spec.Values = hidden.Values
 		return spec, tables, err
 	}
 	return spec, nil, sqlerr.New(sqlerr.UndefinedObject, "there is no erasure %q that waits", id).WithHint("SELECT id, status FROM system.erasures.")

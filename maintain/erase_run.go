@@ -67,11 +67,14 @@ type erasing struct {
 
 // tableErasure is its part in one table.
 type tableErasure struct {
-	e  *erasing
-	g  Target
-	m  *matcher
-	s  *searching
-	ev *TableEvidence
+	e     *erasing
+	g     Target
+	m     *matcher
+	s     *searching
+	ev    *TableEvidence
+	noted map[string]bool // files that are to be removed
+	left  int             // versions of removed objects that the store keeps
+	why   error           // and why
 	// verified is the metadata file of the state that was last proven to be clean.
 	verified string
 }
@@ -226,6 +229,9 @@ func (e *erasing) begin(ctx context.Context) error {
 		if s.Hash == hash && slices.Equal(s.Tables, names) {
 			e.state = s
 			e.spec.Reason = s.Reason
+			if s.secret, err = unseal(key, s.Sealed); err != nil {
+				return err
+			}
 			for i, x := range e.byTable {
 				if i < len(s.Done) && s.Done[i].UUID == x.ev.UUID {
 					searched := x.ev.Searched
@@ -236,19 +242,20 @@ func (e *erasing) begin(ctx context.Context) error {
 		}
 	}
 	if e.state == nil {
-		e.state = &EraseState{ID: uuid.NewString(), User: e.spec.User, Reason: e.spec.Reason, Tags: e.spec.Tags, Started: lake.Now(ctx).UTC(),
+		e.state = &EraseState{ID: uuid.NewString(), User: e.spec.User, Reason: e.byTable[0].m.redact(e.spec.Reason), Tags: e.spec.Tags, Started: lake.Now(ctx).UTC(),
 			Tables: names, Column: e.spec.Column, Hash: hash}
-		if e.state.Sealed, err = seal(key, e.spec.Values); err != nil {
-			return err
-		}
+		e.state.secret.Values = e.spec.Values
 	}
 	e.state.Status, e.state.Pending, e.state.Tags = EraseRunning, nil, e.spec.Tags
 	e.state.Done = nil
 	for _, x := range e.byTable {
 		e.state.Done = append(e.state.Done, x.ev)
 	}
-	if e.state.Remove == nil {
-		e.state.Remove = map[string][]string{}
+	if e.state.secret.Remove == nil {
+		e.state.secret.Remove = map[string][]string{}
+	}
+	if e.state.secret.Versions == nil {
+		e.state.secret.Versions = map[string][]string{}
 	}
 	return e.step(ctx, "plan")
 }
@@ -313,6 +320,9 @@ func (e *erasing) run(ctx context.Context) (string, error) {
 
 // run does to a table what is to be done, until nothing is.
 func (x *tableErasure) run(ctx context.Context) error {
+	if err := x.versions(ctx); err != nil {
+		return err
+	}
 	for range 12 {
 		if err := x.sweep(ctx); err != nil {
 			return err
@@ -401,8 +411,15 @@ func (x *tableErasure) next(ctx context.Context, f *findings) (did bool, err err
 // later notes a file that is to be removed once nothing holds it.
 func (x *tableErasure) later(path string) {
 	key := x.ev.Table
-	if !slices.Contains(x.e.state.Remove[key], path) {
-		x.e.state.Remove[key] = append(x.e.state.Remove[key], path)
+	if x.noted == nil {
+		x.noted = map[string]bool{}
+		for _, p := range x.e.state.secret.Remove[key] {
+			x.noted[p] = true
+		}
+	}
+	if !x.noted[path] {
+		x.noted[path] = true
+		x.e.state.secret.Remove[key] = append(x.e.state.secret.Remove[key], path)
 	}
 }
 
@@ -536,7 +553,8 @@ func (s *searching) forget(t *lake.Table, files []string) {
 
 // sweep removes the files that were noted and that nothing holds any more.
 func (x *tableErasure) sweep(ctx context.Context) error {
-	list := x.e.state.Remove[x.ev.Table]
+	list := x.e.state.secret.Remove[x.ev.Table]
+	x.noted = nil
 	if len(list) == 0 {
 		return nil
 	}
@@ -578,7 +596,7 @@ func (x *tableErasure) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.e.state.Remove[x.ev.Table] = append(slices.Clone(rest), free[i+len(some):]...)
+		x.e.state.secret.Remove[x.ev.Table] = append(slices.Clone(rest), free[i+len(some):]...)
 		if err := x.e.env.Ledger.save(ctx, x.e.state); err != nil {
 			return err
 		}
@@ -586,7 +604,7 @@ func (x *tableErasure) sweep(ctx context.Context) error {
 	if len(free) > 0 {
 		return x.e.step(ctx, "remove done")
 	}
-	x.e.state.Remove[x.ev.Table] = nil // what is held by now is found again if it holds the value
+	x.e.state.secret.Remove[x.ev.Table] = nil // what is held by now is found again if it holds the value
 	return nil
 }
 
@@ -621,21 +639,34 @@ func (x *tableErasure) removeLocked(ctx context.Context, mu *sync.Mutex, path, k
 		x.g.Job.Done(1, size)
 	}
 	if left != 0 {
-		x.versions(left, err)
+		x.kept(path, left, err)
 	}
 	return ctx.Err()
 }
 
-// versions notes versions of removed objects that stay in a store.
-func (x *tableErasure) versions(left int, err error) {
-	if x.ev.left == nil {
-		x.ev.left = map[string]int{}
+// kept notes versions of a removed object that stay in the store.
+func (x *tableErasure) kept(path string, left int, err error) {
+	list := x.e.state.secret.Versions[x.ev.Table]
+	if !slices.Contains(list, path) {
+		x.e.state.secret.Versions[x.ev.Table] = append(list, path)
 	}
-	why := ""
-	if err != nil {
-		why = err.Error()
+	x.left += max(left, 1)
+	if x.why == nil {
+		x.why = err
 	}
-	x.ev.left[why] += max(left, 1)
+}
+
+// versions tries once more to remove versions of objects that were removed before.
+func (x *tableErasure) versions(ctx context.Context) error {
+	list := x.e.state.secret.Versions[x.ev.Table]
+	x.e.state.secret.Versions[x.ev.Table] = nil
+	x.left, x.why = 0, nil
+	for _, p := range list {
+		if _, left, err := lake.RemoveVersions(ctx, x.g.Table.FS(), p); left != 0 {
+			x.kept(p, left, err)
+		}
+	}
+	return ctx.Err()
 }
 
 // verify decodes every object in the table's folders. clean: there was none to be erased still; what
@@ -668,13 +699,13 @@ func (x *tableErasure) verify(ctx context.Context) (clean bool, err error) {
 	for _, p := range v.fixed {
 		wait("%s holds it: alter the table", p)
 	}
-	for why, n := range x.ev.left {
-		wait("the store keeps %d versions of removed objects: %s", n, why)
-	}
 	old, err := lake.OldVersions(ctx, t)
-	if err != nil {
-		wait("the store does not say whether it keeps versions of objects: %v", err)
-	} else if old > 0 {
+	switch {
+	case x.left > 0:
+		wait("the store keeps %d versions of %d removed objects: %s", x.left, len(e.state.secret.Versions[x.ev.Table]), x.m.redact(fmt.Sprint(x.why)))
+	case err != nil:
+		wait("the store does not say whether it keeps versions of objects: %s", x.m.redact(err.Error()))
+	case old > 0:
 		wait("the store keeps %d old versions of objects in the table's folders, which were not looked into: let them end, and CALL system.resume_erasure", old)
 	}
 	if v.hits > 0 {
@@ -704,7 +735,7 @@ func (e *erasing) end(ctx context.Context, status string) (EraseResult, error) {
 		}
 	}
 	sort.Strings(e.holds)
-	r := &EraseRecord{ID: e.state.ID, Status: status, Pending: e.pending, User: e.state.User, Reason: e.byTable[0].m.redact(e.state.Reason), Started: e.state.Started,
+	r := &EraseRecord{ID: e.state.ID, Status: status, Pending: e.pending, User: e.state.User, Reason: e.state.Reason, Started: e.state.Started,
 		Ended: lake.Now(ctx).UTC(), Column: e.spec.Column, Value: e.state.Hash, Holds: e.holds, Tables: e.state.Done}
 	out := EraseResult{ID: r.ID, Status: status, Pending: e.pending}
 	var err error

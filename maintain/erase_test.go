@@ -1,7 +1,6 @@
 package maintain_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/lake"
 )
 
@@ -254,6 +252,32 @@ func TestEraseFewOfMany(t *testing.T) {
 	h.want("SELECT count(*), count(DISTINCT token), sum(id) FROM s.t", fmt.Sprintf("119|119|%d", 119*60-33))
 }
 
+// The history of everyone else stays: snapshots from before the value came and from after it has gone,
+// in every format version.
+func TestEraseKeepsHistory(t *testing.T) {
+	for _, v := range []string{"1", "2", "3"} {
+		h := newHouse(t)
+		h.must("CREATE TABLE s.t (id int, token text) TBLPROPERTIES ('format-version' = '" + v + "')")
+		h.must("INSERT INTO s.t VALUES (1, 'a')")
+		h.must("INSERT INTO s.t VALUES (2, 'b')")
+		h.must("ALTER TABLE s.t CREATE TAG early")
+		h.must("INSERT INTO s.t VALUES (3, '" + token + "'), (4, 'd')")
+		h.must("DELETE FROM s.t WHERE id = 1")
+		early := h.must("SELECT snapshot_id FROM s.t.snapshots ORDER BY committed_at LIMIT 2")
+		if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+			t.Error(out)
+		}
+		h.want("SELECT id FROM s.t", "2", "4")
+		h.want("SELECT id FROM s.t FOR VERSION AS OF 'early'", "1", "2")
+		h.want("SELECT id FROM s.t FOR VERSION AS OF "+early[0], "1")
+		h.want("SELECT count(*) FROM s.t.snapshots", "3")
+		h.clean()
+		if left := h.unheld("s.t"); len(left) > 0 {
+			t.Errorf("format %s: nothing holds %v", v, left)
+		}
+	}
+}
+
 // Row ids and the sequence numbers of rows' last updates stay.
 func TestEraseLineage(t *testing.T) {
 	h := newHouse(t)
@@ -390,12 +414,5 @@ func TestEraseCopies(t *testing.T) {
 
 func (h *house) open() {
 	h.t.Helper()
-	var err error
-	h.eng, err = engine.Open(context.Background(), engine.Config{TempDir: filepath.Join(h.dir, "tmp"), MemoryLimit: 1 << 30, Workers: 2, Catalogs: []engine.CatalogConfig{{Name: "lake",
-		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(h.dir, "catalog.db"), "warehouse": filepath.Join(h.dir, "warehouse")}}}})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.t.Cleanup(func() { h.eng.Close() })
-	h.s, h.other = h.session(), h.session()
+	h.serve(map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(h.dir, "catalog.db"), "warehouse": filepath.Join(h.dir, "warehouse")})
 }
