@@ -65,6 +65,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 	v.fixed = f.fixed
 	limit := lake.Now(ctx).Add(-orphanGrace)
 	var mu sync.Mutex
+	var manifests int64
 	err = eachAtOnce(ctx, list, func(o object) {
 		h := s.object(ctx, o.path, -1, true, false)
 		named := m.inText(o.path)
@@ -92,10 +93,16 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 				}
 			}
 		case o.path == lake.Canonical(t.MetadataLocation) && len(v.fixed) > 0:
+		case o.held && h.Kind == "avro" && !named:
+			manifests++
 		default:
 			v.hits++
 		}
 	})
+	// Where other columns hold it, so do what manifests say of their files.
+	if v.other == 0 {
+		v.hits += manifests
+	}
 	slices.Sort(v.columns)
 	slices.Sort(v.unread)
 	return v, err

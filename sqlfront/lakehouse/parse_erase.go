@@ -81,7 +81,7 @@ func (p *Parser) erased(s *ast.Procedure, ends ...string) {
 	}
 	id, ok := column.(*ast.Ident)
 	if !ok || len(values) == 0 {
-		p.Refuse(s.Pos, "the condition must be column = value or column IN (value, …): in files only values can be looked for")
+		p.Refuse(s.Pos, "the condition must be column = value or column IN (value, …): in files only values of one column can be looked for")
 	}
 	s.Args = append(s.Args, ast.Arg{Name: "column", Expr: id})
 	for _, v := range values {
