@@ -87,7 +87,7 @@ func (f *findings) lists(ctx context.Context) (map[string][]int64, error) {
 			of[m.Path] = append(of[m.Path], s.ID)
 			if where, ok := f.m.summary(m); ok {
 				list = "partition summary " + where
-			} else if f.m.inText(m.Path) {
+			} else if f.m.inPath(m.Path) {
 				list = "path of a manifest"
 			}
 		}
@@ -114,7 +114,7 @@ func (f *findings) entries(ctx context.Context, paranoid bool) error {
 		d := h.Entry.File
 		equal, excluded := f.m.bound(d)
 		part, inPart := f.m.partition(f.t.Spec(d.SpecID), d.Partition)
-		inPath := f.m.inText(d.Path) || f.m.inText(d.ReferencedFile)
+		inPath := f.m.inPath(d.Path) || f.m.inPath(d.ReferencedFile)
 		var where []string
 		for _, x := range []struct {
 			is         bool
@@ -337,7 +337,7 @@ func (f *findings) statistics(ctx context.Context) error {
 				return err
 			}
 			switch {
-			case h.any() || f.m.inText(x.Path):
+			case h.any() || f.m.inPath(x.Path):
 				f.stats[x.SnapshotID] = append(f.stats[x.SnapshotID], f.t.Resolve(x.Path))
 				f.hold(Holder{Kind: holderStatistics, Path: f.t.Resolve(x.Path), Where: strings.Join(h.Where, ", "), Rows: -1}, []int64{x.SnapshotID})
 			case h.Err != nil && !h.Gone && i == 0:
@@ -356,7 +356,7 @@ func (f *findings) metadata(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if h.any() || f.m.inText(l.File) {
+		if h.any() || f.m.inPath(l.File) {
 			f.log = append(f.log, l.File)
 			f.holders = append(f.holders, Holder{Table: t.Name.String(), Kind: holderMetadata, Path: t.Resolve(l.File), Where: strings.Join(h.Where, ", "), Rows: -1,
 				Until: "the metadata log, until write.metadata.previous-versions-max newer ones are there"})
@@ -382,7 +382,7 @@ func (f *findings) metadata(ctx context.Context) error {
 			fixed(fmt.Sprintf("a name, comment or default of schema %d", s.ID))
 		}
 	}
-	if f.m.inText(t.Location()) {
+	if f.m.inPath(t.Location()) {
 		fixed("the table's location")
 	}
 	return nil
@@ -437,7 +437,7 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 	}
 	for _, o := range list {
 		h := hits[o.Path]
-		named := f.m.inText(o.Path)
+		named := f.m.inPath(o.Path)
 		if h.Cut != "" && !kept[o.Path] {
 			h.Where = append(slices.Clip(h.Where), h.Cut)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/eval"
@@ -173,6 +172,20 @@ const filePathField = 2147483546
 // inText tells whether a text holds a value.
 func (m *matcher) inText(s string) bool { return m.inBytes([]byte(s)) }
 
+// inPath tells whether a path has a value in a name of its own. Of a partition's folder, name=value,
+// only the whole value counts: another may begin alike.
+func (m *matcher) inPath(p string) bool {
+	for _, name := range strings.Split(p, "/") {
+		_, value, folder := strings.Cut(name, "=")
+		for _, n := range m.needles {
+			if folder && value == string(n) || !folder && strings.Contains(name, string(n)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (m *matcher) inBytes(b []byte) bool {
 	for _, n := range m.needles {
 		if bytes.Contains(b, n) {
@@ -224,10 +237,8 @@ func (m *matcher) bound(f *lake.DataFile) (equal string, excluded bool) {
 			}
 		}
 	}
-	for id, b := range f.Lower {
-		if equal == "" && (m.inBytes(b) || m.inBytes(f.Upper[id])) {
-			equal = "bounds of field " + strconv.Itoa(id)
-		}
+	if equal == "" && (m.inPath(string(f.Lower[filePathField])) || m.inPath(string(f.Upper[filePathField]))) {
+		equal = "bounds of file_path"
 	}
 	return equal, excluded
 }
@@ -288,18 +299,21 @@ func (m *matcher) partition(spec *lake.PartitionSpec, values []types.Datum) (str
 			continue
 		}
 		x := m.fields[f.SourceIDs[0]]
-		switch {
-		case x != nil && f.Transform.Kind == lake.Identity:
-			for _, v := range x.values {
-				if types.Compare(v, values[i], x.field.Type) == 0 {
-					return f.Name, true
-				}
+		if x == nil || !whole(f, x) {
+			continue
+		}
+		for _, v := range x.values {
+			if types.Compare(v, values[i], x.field.Type) == 0 {
+				return f.Name, true
 			}
-		case f.Type.Form() == types.FormStr && m.inText(values[i].Str()):
-			return f.Name, true
 		}
 	}
 	return "", false
+}
+
+// whole tells whether a partition field may have a column's values as they are.
+func whole(f lake.PartitionField, x *matchField) bool {
+	return f.Transform.Kind == lake.Identity || f.Transform.Kind == lake.Truncate && x.field.Type.Form() == types.FormStr
 }
 
 // summary tells which field of a manifest's summaries has a value as its bound.
@@ -313,11 +327,8 @@ func (m *matcher) summary(mf *lake.Manifest) (string, bool) {
 			continue
 		}
 		s := mf.Partitions[i]
-		if m.inBytes(s.Lower) || m.inBytes(s.Upper) {
-			return f.Name, true
-		}
 		x := m.fields[f.SourceIDs[0]]
-		if x == nil || f.Transform.Kind != lake.Identity {
+		if x == nil || !whole(f, x) {
 			continue
 		}
 		for _, b := range [][]byte{s.Lower, s.Upper} {

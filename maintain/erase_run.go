@@ -691,7 +691,7 @@ func (x *tableErasure) verify(ctx context.Context) (clean bool, err error) {
 		wait("%d files that nothing holds are younger than 24 hours and hold it: they may be of a write that has not committed yet; CALL system.resume_erasure after %s", v.young, v.youngUntil.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	if v.other > 0 {
-		wait("%d data files hold it in other columns (%s): name these columns in an erasure of their own", v.other, strings.Join(v.columns, ", "))
+		wait("%d data files hold it in other columns or within other values (%s): erase these for themselves", v.other, strings.Join(v.columns, ", "))
 	}
 	for _, u := range v.unread {
 		wait("%s cannot be looked into", x.m.redact(u))

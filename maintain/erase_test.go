@@ -304,7 +304,7 @@ func TestEraseValues(t *testing.T) {
 	h.want("SELECT id FROM s.t", "1", "3")
 	h.want("SELECT count(*) FROM s.t.snapshots", "1")
 	out := h.must("ERASE FROM s.t WHERE who.mail = 'anna@example.com' REASON 'r'")
-	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "1 data files hold it in other columns (note)") {
+	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "1 data files hold it in other columns or within other values (note)") {
 		t.Error(text)
 	}
 	h.want("SELECT id, (who).mail FROM s.t", "3|carl@example.com")
@@ -326,6 +326,25 @@ func TestEraseValues(t *testing.T) {
 		}
 	}
 	h.want("SELECT id FROM s.t")
+}
+
+// Values that have the erased one within them, or begin alike, are others: they stay, their files are
+// not written again and again, and what lies of the value in them is told.
+func TestEraseAlike(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, token text) PARTITIONED BY (token)")
+	h.must("INSERT INTO s.t VALUES (1, '" + token + "'), (2, 'x-" + token + "'), (3, '" + token + "-x'), (4, '" + token[:16] + "'), (5, 'other')")
+	out := h.eraseToken("s.t", "")
+	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "2 data files hold it in other columns or within other values (token)") ||
+		!strings.Contains(text, "|rewrite|1|files rewritten as 0, 1 rows erased") {
+		t.Error(text)
+	}
+	h.want("SELECT id FROM s.t", "2", "3", "4", "5")
+	h.must("ERASE FROM s.t WHERE token IN ('x-" + token + "', '" + token + "-x') REASON 'r'")
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.want("SELECT id FROM s.t", "4", "5")
 }
 
 // An orphan that is young may be of a write under way: the erasure is pending, and says until when.

@@ -68,7 +68,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 	var manifests int64
 	err = eachAtOnce(ctx, list, func(o object) {
 		h := s.object(ctx, o.path, -1, true, false)
-		named := m.inText(o.path)
+		named := m.inPath(o.path)
 		mu.Lock()
 		defer mu.Unlock()
 		if h.Gone {
