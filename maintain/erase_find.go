@@ -220,7 +220,8 @@ func (f *findings) conclude(of map[string][]int64) {
 		}
 	}
 	for _, p := range sortedKeys(f.manifests) {
-		f.hold(Holder{Kind: manifestKind(f.manifests[p]), Path: f.t.Resolve(p), Where: f.manifests[p], Rows: -1}, of[p])
+		kind, where := splitWhere(f.manifests[p])
+		f.hold(Holder{Kind: kind, Path: f.t.Resolve(p), Where: where, Rows: -1}, of[p])
 		for _, id := range of[p] {
 			f.because(id, "a manifest of it holds it")
 		}
@@ -238,7 +239,8 @@ func (f *findings) conclude(of map[string][]int64) {
 			continue
 		}
 		slices.Sort(ids)
-		h := Holder{Path: x.path, Where: strings.Join(x.where, ", "), Rows: -1}
+		rest := slices.DeleteFunc(slices.Clone(x.where), func(w string) bool { return strings.HasPrefix(w, holderBounds) && x.values > 0 })
+		h := Holder{Path: x.path, Where: strings.Join(rest, ", "), Rows: -1}
 		switch x.kind {
 		case lake.HeldData:
 			h.Kind, h.Rows = holderData, x.values
@@ -261,13 +263,14 @@ func (f *findings) conclude(of map[string][]int64) {
 	}
 }
 
-func manifestKind(where string) string {
-	for _, k := range []string{holderPartition, holderPath} {
-		if strings.HasPrefix(where, k) {
-			return k
+// splitWhere parts what holds it from where that is.
+func splitWhere(text string) (kind, where string) {
+	for _, k := range []string{holderPartition, holderPath, holderBounds} {
+		if rest, ok := strings.CutPrefix(text, k); ok {
+			return k, strings.TrimLeft(rest, ": ")
 		}
 	}
-	return holderBounds
+	return holderBounds, text
 }
 
 func (f *findings) because(id int64, why string) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/room"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/scan/parquet"
@@ -85,6 +86,9 @@ func (s *searching) object(ctx context.Context, path string, size int64, whole, 
 	}
 	if string(magic) == "PAR1" {
 		return s.parquet(ctx, f, path, whole)
+	}
+	if bytes.HasPrefix(magic, []byte("ORC")) || string(magic) == "PARE" {
+		return objectHits{Kind: "closed", Err: sqlerr.New(sqlerr.FeatureNotSupported, "ORC files and encrypted ones are not read")}
 	}
 	if !decoded(magic) {
 		h := objectHits{Kind: "text"}

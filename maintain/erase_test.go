@@ -370,6 +370,29 @@ func TestEraseYoungOrphan(t *testing.T) {
 	h.clean()
 }
 
+// What cannot be looked into keeps an erasure from being done, and is named.
+func TestEraseClosedFiles(t *testing.T) {
+	h := newHouse(t)
+	h.someRows("2")
+	data := filepath.Join(h.dir, "warehouse/s/t/data")
+	for name, b := range map[string]string{"a.orc": "ORC and so on", "b.parquet": "PARE and so on PARE", "c.parquet": "PAR1 cut sho", "d.avro": "Obj\x01 cut short", "e.puffin": "PFA1 cut short"} {
+		h.plant(filepath.Join(data, name), []byte(b), 9)
+	}
+	out := h.eraseToken("s.t", "TAGS DROP")
+	if text := strings.Join(out, "\n"); status(out) != "PENDING" || strings.Count(text, "cannot be looked into") != 5 {
+		t.Error(text)
+	}
+	for _, name := range []string{"a.orc", "b.parquet", "c.parquet", "d.avro", "e.puffin"} {
+		if err := os.Remove(filepath.Join(data, name)); err != nil {
+			t.Error("what cannot be looked into was removed")
+		}
+	}
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.clean()
+}
+
 // Whoever changes evidence, or takes a record away, is found out, and which record it was.
 func TestEvidence(t *testing.T) {
 	h := newHouse(t)

@@ -47,6 +47,9 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		return v, err
 	}
 	err = t.ReachAll(ctx, lake.Reach{}, func(h *lake.Held) error {
+		if h.Live() && h.Entry != nil && (h.Entry.File.Encrypted || !slices.Contains([]string{"", "parquet", "puffin"}, h.Entry.File.Format)) {
+			v.unread = append(v.unread, strings.Clone(h.Path)) // values in it are not compared
+		}
 		if h.Live() && !seen[h.Path] {
 			p := strings.Clone(h.Path)
 			seen[p] = true
@@ -105,6 +108,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 	}
 	slices.Sort(v.columns)
 	slices.Sort(v.unread)
+	v.unread = slices.Compact(v.unread)
 	return v, err
 }
 
