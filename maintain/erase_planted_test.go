@@ -29,6 +29,11 @@ import (
 // commitFile writes a Parquet file of one row and commits it as a delete file.
 func (h *house) commitFile(table string, fields []lake.Field, row []types.Datum, change func(*lake.DataFile), summary map[string]string) {
 	h.t.Helper()
+	h.commitRows(table, fields, [][]types.Datum{row}, change, summary)
+}
+
+func (h *house) commitRows(table string, fields []lake.Field, rows [][]types.Datum, change func(*lake.DataFile), summary map[string]string) {
+	h.t.Helper()
 	t := h.load(table)
 	path := t.FilePath("", fmt.Sprintf("planted-%d.parquet", time.Now().UnixNano()))
 	out, err := t.FS().CreateStream(h.ctx, t.Resolve(path))
@@ -39,10 +44,12 @@ func (h *house) commitFile(table string, fields []lake.Field, row []types.Datum,
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	b := &vec.Batch{Rows: 1}
+	b := &vec.Batch{Rows: len(rows)}
 	for i, f := range fields {
 		a := vec.NewAppender(f.Type)
-		a.AppendDatum(row[i])
+		for _, row := range rows {
+			a.AppendDatum(row[i])
+		}
 		b.Cols = append(b.Cols, a.Vector())
 	}
 	err = w.Write(b)

@@ -505,6 +505,9 @@ func (x *tableErasure) expire(ctx context.Context, f *findings) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := lake.Step(ctx, "erase expired"); err != nil {
+		return false, err
+	}
 	x.ev.Expired = append(x.ev.Expired, ids...)
 	x.ev.Tags = append(x.ev.Tags, tags...)
 	return true, x.e.step(ctx, "expire done")

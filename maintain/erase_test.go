@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/types"
 )
 
 const token = "tok-5f4dcc3b5aa765d61d83"
@@ -93,7 +94,7 @@ func TestEraseCrash(t *testing.T) {
 	h.someRowsAre()
 	h.clean()
 	want := strings.Join(h.shape(), "\n")
-	for _, need := range []string{"erase plan", "erase rewrite", "erase rewritten", "erase manifests", "erase expire", "erase expire done", "erase remove", "erase file", "erase orphans", "erase caches", "erase verify", "erase evidence", "erase recorded"} {
+	for _, need := range []string{"erase plan", "erase rewrite", "erase rewritten", "erase manifests", "erase expire", "erase expired", "erase expire done", "erase remove", "erase file", "erase orphans", "erase caches", "erase verify", "erase evidence", "erase recorded"} {
 		if !seen[need] {
 			t.Errorf("no step %q: %v", need, steps)
 		}
@@ -183,7 +184,7 @@ func TestEraseHold(t *testing.T) {
 // What another writer brings while an erasure runs is erased, too, whichever step it meets; one that
 // goes on bringing it leaves the erasure pending, never done.
 func TestEraseBesideWriter(t *testing.T) {
-	for _, step := range []string{"erase rewritten", "erase rewrite done", "erase manifests", "erase expire", "erase expire done", "erase remove done", "erase orphans", "erase verify", "validate"} {
+	for _, step := range []string{"erase rewritten", "erase rewrite done", "erase manifests", "erase expire", "erase expired", "erase expire done", "erase remove done", "erase orphans", "erase verify", "validate"} {
 		h := newHouse(t)
 		h.someRows("2")
 		out, err := h.during("ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP", step, func() {
@@ -218,6 +219,37 @@ func TestEraseBesideWriter(t *testing.T) {
 	h.want("SELECT status FROM system.erasures", "PENDING", "DONE")
 	h.want("SELECT count(DISTINCT id) FROM system.erasures", "1")
 	h.someRowsAre()
+	h.clean()
+}
+
+// A delete file that holds the value deletes rows of others, too: these stay deleted, although no file
+// of theirs holds it.
+func TestEraseKeepsDeletesOfOthers(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, token text) TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
+	h.must("INSERT INTO s.t VALUES (1, 'a'), (2, 'gone')")
+	h.must("INSERT INTO s.t VALUES (3, 'b'), (4, 'gone too')")
+	h.must("INSERT INTO s.t VALUES (5, '" + token + "')")
+	f := *h.load("s.t").Schema().ByName("token")
+	f.Required = false
+	h.commitRows("s.t", []lake.Field{f}, [][]types.Datum{{types.NewStr("gone")}, {types.NewStr(token)}}, func(d *lake.DataFile) {
+		d.Content, d.EqualityIDs = lake.EqualityDeletes, []int{f.ID}
+	}, nil)
+	data := h.must("SELECT _file FROM s.t WHERE id = 4")[0]
+	text, long := types.T(types.Text), types.T(types.Int8)
+	h.commitRows("s.t", []lake.Field{
+		{ID: 2147483546, Name: "file_path", Type: text, Iceberg: "string", Required: true},
+		{ID: 2147483545, Name: "pos", Type: long, Iceberg: "long", Required: true},
+		{ID: 2147483544, Name: "row", Iceberg: "struct", Type: types.StructOf(types.Field{Name: "token", Type: text}),
+			Children: []lake.Field{{ID: f.ID, Name: "token", Type: text, Iceberg: "string"}}},
+	}, [][]types.Datum{{types.NewStr(data), types.NewInt(1), types.NewStruct([]types.Datum{types.NewStr(token)})}}, func(d *lake.DataFile) {
+		d.Content = lake.PositionDeletes
+	}, nil)
+	h.want("SELECT id FROM s.t", "1", "3")
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+		t.Error(out)
+	}
+	h.want("SELECT id FROM s.t", "1", "3")
 	h.clean()
 }
 
@@ -303,6 +335,23 @@ func TestEraseValues(t *testing.T) {
 	}
 	h.want("SELECT id FROM s.t", "1", "3")
 	h.want("SELECT count(*) FROM s.t.snapshots", "1")
+	// No bound in any manifest is one of the values, neither of files that are there nor of those that went.
+	now := h.load("s.t")
+	id := now.Schema().ByName("customer").ID
+	err := now.Reach(h.ctx, lake.Reach{Fields: []int{id}}, now.Snapshots(), func(x *lake.Held) error {
+		if x.Entry == nil {
+			return nil
+		}
+		for _, b := range [][]byte{x.Entry.File.Lower[id], x.Entry.File.Upper[id]} {
+			if len(b) > 0 && (b[0] == 200 || b[0] == 144) {
+				t.Errorf("a bound of %s is %v", x.Path, b)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 	out := h.must("ERASE FROM s.t WHERE who.mail = 'anna@example.com' REASON 'r'")
 	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "1 data files hold it in other columns or within other values (note)") {
 		t.Error(text)
@@ -315,8 +364,8 @@ func TestEraseValues(t *testing.T) {
 	if out := h.must("ERASE FROM s.t WHERE note = 'ask anna@example.com' REASON 'r'"); status(out) != "DONE" {
 		t.Error(out)
 	}
-	id := h.must("SELECT id FROM system.erasures WHERE status = 'PENDING'")[0]
-	if out := h.must("CALL system.resume_erasure('" + id + "')"); status(out) != "DONE" {
+	waits := h.must("SELECT id FROM system.erasures WHERE status = 'PENDING'")[0]
+	if out := h.must("CALL system.resume_erasure('" + waits + "')"); status(out) != "DONE" {
 		t.Error(out)
 	}
 	h.want("SELECT id FROM s.t", "3")
