@@ -295,6 +295,9 @@ func (e *erasing) run(ctx context.Context) (string, error) {
 			}
 			clean = clean && ok
 		}
+		if err := lake.Step(ctx, "erase verified"); err != nil {
+			return "", err
+		}
 		if clean {
 			// What others committed meanwhile is looked at, too.
 			same := true

@@ -184,7 +184,7 @@ func TestEraseHold(t *testing.T) {
 // What another writer brings while an erasure runs is erased, too, whichever step it meets; one that
 // goes on bringing it leaves the erasure pending, never done.
 func TestEraseBesideWriter(t *testing.T) {
-	for _, step := range []string{"erase rewritten", "erase rewrite done", "erase manifests", "erase expire", "erase expired", "erase expire done", "erase remove done", "erase orphans", "erase verify", "validate"} {
+	for _, step := range []string{"erase rewritten", "erase rewrite done", "erase manifests", "erase expire", "erase expired", "erase expire done", "erase remove done", "erase orphans", "erase verify", "erase verified", "validate"} {
 		h := newHouse(t)
 		h.someRows("2")
 		out, err := h.during("ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP", step, func() {
@@ -250,6 +250,26 @@ func TestEraseKeepsDeletesOfOthers(t *testing.T) {
 		t.Error(out)
 	}
 	h.want("SELECT id FROM s.t", "1", "3")
+	h.clean()
+}
+
+// Statistics of a snapshot that stays go without it.
+func TestEraseStatistics(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, token text)")
+	h.must("INSERT INTO s.t VALUES (1, 'a')")
+	tab := h.load("s.t")
+	stats := filepath.Join(filepath.Dir(tab.MetadataLocation), "stats.puffin")
+	h.plant(stats, puffinWith(token), 0)
+	h.reregister("s.t", func(doc map[string]any) {
+		doc["statistics"] = []any{map[string]any{"snapshot-id": tab.CurrentSnapshot().ID, "statistics-path": stats, "file-size-in-bytes": 10, "file-footer-size-in-bytes": 10, "blob-metadata": []any{}}}
+	})
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+		t.Error(out)
+	}
+	if now := h.load("s.t"); len(now.Statistics()) > 0 || now.CurrentSnapshot().ID != tab.CurrentSnapshot().ID {
+		t.Error("statistics are left, or the snapshot went")
+	}
 	h.clean()
 }
 
