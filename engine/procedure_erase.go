@@ -107,6 +107,9 @@ func (a *procedureArgs) erased(ctx context.Context, s *Session) (list []maintain
 			return nil, nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s is a branch: who holds a value is asked of a whole table", n)
 		}
 		t := rel.Table
+		if t.Name.Catalog == temporaryCatalog {
+			return nil, nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s is a temporary table: its files end with the session", n)
+		}
 		if len(list) > 0 && list[0].Table.Name.Catalog != t.Name.Catalog {
 			return nil, nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "the tables are in different databases").WithHint("Write a statement for each: evidence lies in the database of its tables.")
 		}

@@ -198,6 +198,16 @@ func Lying(ctx context.Context, c Catalog, t *Table, visit func(o Object, held b
 	return s.own(ctx)
 }
 
+// InFolders tells whether a location is in one of the folders in which the table's files are put.
+func (t *Table) InFolders(loc string) bool {
+	for _, r := range t.roots() {
+		if within(loc, r) {
+			return true
+		}
+	}
+	return false
+}
+
 // Holds tells which of the paths a table's state holds.
 func (t *Table) Holds(ctx context.Context, paths []string) (map[string]bool, error) {
 	want := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
@@ -414,10 +415,10 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 		if !held || paranoid {
 			list = append(list, o)
 		}
-		if held {
+		if held && paranoid {
 			kept[o.Path] = true
 		}
-		return nil
+		return room.Check()
 	})
 	if err != nil {
 		return err

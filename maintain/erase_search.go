@@ -64,7 +64,7 @@ func (s *searching) object(ctx context.Context, path string, size int64, whole, 
 		}
 	}
 	defer func() {
-		if h.Gone || ctx.Err() != nil {
+		if !cached || h.Gone || ctx.Err() != nil {
 			return
 		}
 		s.mu.Lock()

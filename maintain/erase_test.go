@@ -166,6 +166,11 @@ func TestEraseHold(t *testing.T) {
 		t.Error("a refused erasure has changed something")
 	}
 	h.must("ALTER TABLE s.t UNSET TBLPROPERTIES ('lhsql.hold.before')")
+	h.must("ALTER TABLE s.t SET TBLPROPERTIES ('lhsql.hold.main' = 'all of it')")
+	if _, err := ask(h.ctx, h.s, "ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP"); err == nil || !strings.Contains(err.Error(), `branch "main" of table t is under a hold: all of it`) {
+		t.Error(err)
+	}
+	h.must("ALTER TABLE s.t UNSET TBLPROPERTIES ('lhsql.hold.main')")
 	_, err := h.during("ERASE FROM s.t WHERE token = '"+token+"' REASON 'DSR-1' TAGS DROP", "erase expire", func() {
 		h.as(h.other, "ALTER TABLE s.t SET TBLPROPERTIES ('lhsql.hold.before' = 'case 4712')")
 	})
@@ -328,6 +333,31 @@ func TestEraseKeepsHistory(t *testing.T) {
 			t.Errorf("format %s: nothing holds %v", v, left)
 		}
 	}
+}
+
+// Values may be parameters, as drivers send them.
+func TestEraseParameter(t *testing.T) {
+	h := newHouse(t)
+	h.must("CREATE TABLE s.t (id int, token text)")
+	h.must("INSERT INTO s.t VALUES (1, 'a'), (2, '" + token + "')")
+	list, err := h.s.Parse("ERASE FROM s.t WHERE token = $1 REASON 'r'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := h.s.Prepare(h.ctx, list[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := st.Execute(h.ctx, []types.Datum{types.NewStr(token)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := r.Each(h.ctx, func([]types.Datum) error { n++; return nil }); err != nil || n == 0 || len(r.Columns()) != 6 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	h.want("SELECT id FROM s.t", "1")
+	h.clean()
 }
 
 // Row ids and the sequence numbers of rows' last updates stay.

@@ -31,45 +31,22 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 	var v verdict
 	t := g.Table
 	s := newSearching(m, t.FS(), mem)
-	type object struct {
-		path     string
-		held     bool
-		modified time.Time
-	}
-	var list []object
-	seen := map[string]bool{}
-	err := lake.Lying(ctx, g.Catalog, t, func(o lake.Object, held bool) error {
-		seen[o.Path] = true
-		list = append(list, object{o.Path, held, o.Modified})
-		return nil
-	})
-	if err != nil {
-		return v, err
-	}
-	err = t.ReachAll(ctx, lake.Reach{}, func(h *lake.Held) error {
-		if h.Live() && h.Entry != nil && (h.Entry.File.Encrypted || !slices.Contains([]string{"", "parquet", "puffin"}, h.Entry.File.Format)) {
-			v.unread = append(v.unread, strings.Clone(h.Path)) // values in it are not compared
-		}
-		if h.Live() && !seen[h.Path] {
-			p := strings.Clone(h.Path)
-			seen[p] = true
-			list = append(list, object{p, true, time.Time{}})
-		}
-		return nil
-	})
-	if err != nil {
-		return v, err
-	}
 	// What only the metadata's own fields say, beside the bytes.
 	f := &findings{g: g, t: t, m: m, s: s, files: map[string]*heldFile{}, manifests: map[string]string{}, snapshots: map[int64]string{}, stats: map[int64][]string{}}
 	if err := f.metadata(ctx); err != nil {
 		return v, err
 	}
 	v.fixed = f.fixed
+	type object struct {
+		path     string
+		held     bool
+		modified time.Time
+	}
+	var list []object
 	limit := lake.Now(ctx).Add(-orphanGrace)
 	var mu sync.Mutex
 	var manifests int64
-	err = eachAtOnce(ctx, list, func(o object) {
+	look := func(o object) {
 		h := s.object(ctx, o.path, -1, true, false)
 		named := m.inPath(o.path)
 		mu.Lock()
@@ -101,7 +78,37 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		default:
 			v.hits++
 		}
+	}
+	// Some at a time: a table may have more objects than there is memory for their names.
+	add := func(o object) error {
+		if list = append(list, o); len(list) < eraseBatch {
+			return nil
+		}
+		err := eachAtOnce(ctx, list, look)
+		list = list[:0]
+		return err
+	}
+	err := lake.Lying(ctx, g.Catalog, t, func(o lake.Object, held bool) error { return add(object{o.Path, held, o.Modified}) })
+	if err != nil {
+		return v, err
+	}
+	err = t.ReachAll(ctx, lake.Reach{}, func(h *lake.Held) error {
+		if !h.Live() {
+			return nil
+		}
+		if h.Entry != nil && (h.Entry.File.Encrypted || !slices.Contains([]string{"", "parquet", "puffin"}, h.Entry.File.Format)) {
+			mu.Lock()
+			v.unread = append(v.unread, strings.Clone(h.Path)) // values in it are not compared
+			mu.Unlock()
+		}
+		if t.InFolders(h.Path) {
+			return nil // it was listed
+		}
+		return add(object{strings.Clone(h.Path), true, time.Time{}})
 	})
+	if err == nil {
+		err = eachAtOnce(ctx, list, look)
+	}
 	// Where other columns hold it, so do what manifests say of their files.
 	if v.other == 0 {
 		v.hits += manifests
