@@ -31,13 +31,16 @@ import (
 // Config is what an Engine runs with. Zero values are the documented defaults.
 type Config struct {
 	Catalogs    []CatalogConfig
-	Default     string            // database of sessions that name none; "" the first catalog
-	MemoryLimit int64             // bytes; 0: 70 % of the machine's
-	PageCache   int64             // bytes of decompressed pages to keep; 0: a sixteenth of MemoryLimit; negative: none
-	Workers     int               // 0: GOMAXPROCS
-	TempDir     string            // spill files; "" the system's
-	Settings    map[string]string // defaults of session settings
-	Version     string            // of lhsql, shown in server_version
+	Default     string // database of sessions that name none; "" the first catalog
+	MemoryLimit int64  // bytes; 0: 70 % of the machine's
+	PageCache   int64  // bytes of decompressed pages to keep; 0: a sixteenth of MemoryLimit; negative: none
+	Workers     int    // 0: GOMAXPROCS
+	TempDir     string // spill files; "" the system's
+	// StateDir is where the server keeps what is its own and must outlive it: the key of erasures, and
+	// their evidence where a catalog cannot keep it; "" is lhsql in the user's folder of settings.
+	StateDir string
+	Settings map[string]string // defaults of session settings
+	Version  string            // of lhsql, shown in server_version
 	// PathTables are the folders below which iceberg('path') may read; none: it is refused.
 	PathTables []string
 	Log        func(format string, args ...any)
@@ -87,6 +90,7 @@ type Engine struct {
 	listings listings
 	trees    trees
 	jobs     maintain.Jobs
+	erasures erasures
 	globals  globals // MySQL's SET GLOBAL
 
 	mu       sync.Mutex

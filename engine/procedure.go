@@ -7,6 +7,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/timetravel"
 	"github.com/lhsql/lhsql/types"
@@ -15,6 +16,14 @@ import (
 // procedure runs CALL and the statements that are spellings of it.
 func (s *Session) procedure(ctx context.Context, st *Stmt, _ []types.Datum, r *Result) error {
 	r.verb = "CALL"
+	if n, ok := st.parsed.Stmt.(*ast.Procedure); ok && len(n.Name.Parts) == 1 { // a statement of its own
+		switch n.Name.Parts[0] {
+		case "show_holders":
+			r.verb = "SHOW"
+		case "erase":
+			r.verb = "ERASE"
+		}
+	}
 	return s.call(ctx, st.bound.Call, nil, r)
 }
 
@@ -27,6 +36,8 @@ type procedure struct {
 	columns  []ResultColumn // of the rows that it gives
 	reads    bool           // it changes nothing
 	where    bool           // it takes WHERE
+	// repeats are parameters that may be given several times.
+	repeats []string
 	// explain, if set, tells what a call would do.
 	explain func(*Session, context.Context, *procedureArgs) ([]explainLine, error)
 	// It takes effect at once, which no transaction block can undo.
@@ -54,6 +65,10 @@ var procedures = map[string]procedure{
 	"expire_snapshots":    expireSnapshotsProcedure,
 	"remove_orphan_files": removeOrphanFilesProcedure,
 	"rewrite_manifests":   rewriteManifestsProcedure,
+	"show_holders":        showHoldersProcedure,
+	"erase":               eraseProcedure,
+	"resume_erasure":      resumeErasureProcedure,
+	"verify_erasure":      verifyErasureProcedure,
 	"optimize_manifests":  optimizeManifestsProcedure,
 	// The tables of VACUUM and ANALYZE are any number.
 	"vacuum":              {immediate: true, statement: (*Session).vacuum},
@@ -71,7 +86,8 @@ var paramKinds = map[string]types.Kind{"table": types.Text, "snapshot_id": types
 	"max_concurrent_deletes": types.Int4, "stream_results": types.Bool, "snapshot_ids": types.Text, "clean_expired_metadata": types.Bool,
 	"dry_run": types.Bool, "retention_threshold": types.Text, "location": types.Text, "prefix_mismatch_mode": types.Text, "use_caching": types.Bool,
 	"spec_id": types.Int4, "sort_by": types.Text, "strategy": types.Text, "sort_order": types.Text, "options": types.Text, "where": types.Text,
-	"file_size_threshold": types.Text, "columns": types.Text}
+	"file_size_threshold": types.Text, "columns": types.Text, "column": types.Text, "value": types.Text, "paranoid": types.Bool, "reason": types.Text,
+	"tags": types.Text, "id": types.Text}
 
 var (
 	moved  = []ResultColumn{{Name: "previous_snapshot_id", Type: types.T(types.Int8)}, {Name: "current_snapshot_id", Type: types.T(types.Int8)}}

@@ -20,7 +20,8 @@ import (
 type procedureArgs struct {
 	name    string
 	vals    map[string]bind.Constant
-	rel     *bind.Relation // the table of ALTER TABLE … EXECUTE
+	more    map[string][]bind.Constant // of parameters that may repeat
+	rel     *bind.Relation             // the table of ALTER TABLE … EXECUTE
 	call    *bind.ProcedureCall
 	columns []string // of the table, in a statement that names them
 	// result takes warnings.
@@ -36,7 +37,7 @@ func (p *procedure) arguments(name string, c *bind.ProcedureCall, rel *bind.Rela
 	if c.Where != nil && !p.where {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "procedure %q takes no WHERE", name)
 	}
-	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, rel: rel, call: c}
+	a := &procedureArgs{name: name, vals: map[string]bind.Constant{}, more: map[string][]bind.Constant{}, rel: rel, call: c}
 	for i, v := range c.Args {
 		k := strings.ToLower(v.Name)
 		if k == "" {
@@ -48,7 +49,9 @@ func (p *procedure) arguments(name string, c *bind.ProcedureCall, rel *bind.Rela
 		if !slices.Contains(params, k) {
 			return nil, sqlerr.New(sqlerr.UndefinedFunction, "procedure %q has no argument %q", name, k).WithHint("Its arguments are: %s.", strings.Join(params, ", "))
 		}
-		if _, twice := a.vals[k]; twice {
+		if slices.Contains(p.repeats, k) {
+			a.more[k] = append(a.more[k], v.Constant)
+		} else if _, twice := a.vals[k]; twice {
 			return nil, sqlerr.New(sqlerr.SyntaxError, "argument %q of procedure %q is given twice", k, name)
 		}
 		a.vals[k] = v.Constant

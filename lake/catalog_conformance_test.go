@@ -210,7 +210,7 @@ func (f *fixture) conformTables(alone bool) {
 		if d := t.Distincts(t.CurrentSnapshot()); d[1].Values != 8 || len(d) != 1 {
 			f.t.Errorf("counts %+v", d)
 		}
-		_, err = c.Commit(ctx, f.name, Change{Edit: func(e *Edit) error { return e.RemoveStatistics(before.ID) }})
+		_, err = c.Commit(ctx, f.name, Change{Edit: func(e *Edit) error { return e.RemoveStatistics(before.ID, false) }})
 		f.must(err)
 		if list := f.load().Statistics(); len(list) != 0 {
 			f.t.Errorf("statistics %+v", list)

@@ -60,10 +60,14 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 	case "remove-snapshots":
 		ids, _ := u["snapshot-ids"].([]int64)
 		return !slices.ContainsFunc(ids, func(id int64) bool { return t.SnapshotByID(id) != nil })
-	case "set-statistics", "remove-statistics":
+	case "set-statistics", "remove-statistics", "remove-partition-statistics":
 		id, _ := u["snapshot-id"].(int64)
 		named := func(of *state) string {
-			for _, f := range of.statistics {
+			list := of.statistics
+			if u["action"] == "remove-partition-statistics" {
+				list = of.partitionStatistics
+			}
+			for _, f := range list {
 				if f.SnapshotID == id {
 					return f.Path
 				}

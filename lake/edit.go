@@ -3,6 +3,7 @@ package lake
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type Edit struct {
 	schema  *Schema        // a changed schema that is not flushed yet
 	spec    *PartitionSpec // likewise
 	expired []string       // metadata files that have left the log
+	forgot  bool           // ForgetMetadata has changed the log
 	renamed map[int]bool   // field ids whose names the name mapping must learn
 }
 
@@ -289,7 +291,7 @@ func (e *Edit) SetLocation(loc string) error {
 }
 
 // changed tells whether anything was edited.
-func (e *Edit) changed() bool { return len(e.updates) > 0 }
+func (e *Edit) changed() bool { return len(e.updates) > 0 || e.forgot }
 
 // document finishes the edit: the metadata file's text. previous is the metadata file that it
 // follows ("" for a new table), of the time was.
@@ -307,6 +309,14 @@ func (e *Edit) document(previous string, was time.Time) ([]byte, error) {
 		}
 	}
 	return json.Marshal(e.doc)
+}
+
+// ForgetMetadata takes files of earlier states out of the metadata log; they are the caller's to
+// remove. A catalog that is sent updates keeps a log of its own, which no update changes.
+func (e *Edit) ForgetMetadata(gone func(file string) bool) {
+	n := len(e.s.metadataLog)
+	e.s.metadataLog = slices.DeleteFunc(slices.Clone(e.s.metadataLog), func(l MetadataLogEntry) bool { return gone(l.File) })
+	e.forgot = e.forgot || len(e.s.metadataLog) < n
 }
 
 func (e *Edit) logMetadata(previous string, was time.Time) error {

@@ -272,11 +272,10 @@ func (e *Edit) RemoveSnapshots(ids []int64) error {
 		return err
 	}
 	// A catalog that is sent updates forgets these files by itself.
-	for key, list := range map[string]*[]StatisticsFile{"statistics": &e.s.statistics, "partition-statistics": &e.s.partitionStatistics} {
-		if err := e.filterDoc(key, "snapshot-id", goes); err != nil {
+	for _, key := range []string{tableStatistics, partitionStatistics} {
+		if _, err := e.forgetStatistics(key, goes); err != nil {
 			return err
 		}
-		*list = slices.DeleteFunc(slices.Clone(*list), func(f StatisticsFile) bool { return gone[f.SnapshotID] })
 	}
 	var rest []*Snapshot
 	for _, s := range e.s.snapshots {

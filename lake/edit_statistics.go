@@ -12,13 +12,13 @@ import (
 func (e *Edit) SetStatistics(f StatisticsFile) error {
 	item := obj{"snapshot-id": f.SnapshotID, "statistics-path": f.Path, "file-size-in-bytes": f.Size,
 		"file-footer-size-in-bytes": f.FooterSize, "blob-metadata": f.Blobs}
-	if err := e.dropStatistics(f.SnapshotID); err != nil {
+	if _, err := e.forgetStatistics(tableStatistics, func(id int64) bool { return id == f.SnapshotID }); err != nil {
 		return err
 	}
-	e.s.statistics = append(e.s.statistics, f)
+	e.s.statistics = append(slices.Clone(e.s.statistics), f)
 	e.update("set-statistics", obj{"snapshot-id": f.SnapshotID, "statistics": item})
 	var list []json.RawMessage
-	if raw, ok := e.doc["statistics"]; ok {
+	if raw, ok := e.doc[tableStatistics]; ok {
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return err
 		}
@@ -27,18 +27,45 @@ func (e *Edit) SetStatistics(f StatisticsFile) error {
 	if err != nil {
 		return err
 	}
-	return e.set("statistics", append(list, raw))
+	return e.set(tableStatistics, append(list, raw))
 }
 
-// RemoveStatistics forgets the statistics of a snapshot; the file is the caller's to remove.
-func (e *Edit) RemoveStatistics(snapshot int64) error {
-	e.update("remove-statistics", obj{"snapshot-id": snapshot})
-	return e.dropStatistics(snapshot)
+// RemoveStatistics forgets the statistics of a snapshot, and those of its partitions if partitions is set;
+// the files are the caller's to remove.
+func (e *Edit) RemoveStatistics(snapshot int64, partitions bool) error {
+	for _, key := range []string{tableStatistics, partitionStatistics} {
+		if key == partitionStatistics && !partitions {
+			continue
+		}
+		were, err := e.forgetStatistics(key, func(id int64) bool { return id == snapshot })
+		if err != nil {
+			return err
+		}
+		if were {
+			e.update("remove-"+key, obj{"snapshot-id": snapshot})
+		}
+	}
+	return nil
 }
 
-func (e *Edit) dropStatistics(snapshot int64) error {
-	e.s.statistics = slices.DeleteFunc(slices.Clone(e.s.statistics), func(f StatisticsFile) bool { return f.SnapshotID == snapshot })
-	return e.filterDoc("statistics", "snapshot-id", func(id int64) bool { return id == snapshot })
+// The document's lists of statistics files.
+const (
+	tableStatistics     = "statistics"
+	partitionStatistics = "partition-statistics"
+)
+
+// forgetStatistics takes the files of snapshots out of one of the lists, and tells whether there were any.
+func (e *Edit) forgetStatistics(key string, of func(snapshot int64) bool) (were bool, err error) {
+	list := &e.s.statistics
+	if key == partitionStatistics {
+		list = &e.s.partitionStatistics
+	}
+	n := len(*list)
+	*list = slices.DeleteFunc(slices.Clone(*list), func(f StatisticsFile) bool { return of(f.SnapshotID) })
+	if len(*list) == n {
+		return false, nil
+	}
+	return true, e.filterDoc(key, "snapshot-id", of)
 }
 
 // Distinct is about how many different values a column had.

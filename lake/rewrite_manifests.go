@@ -22,6 +22,9 @@ type ManifestRewrite struct {
 	// Memory is about how many bytes of entries are held at a time; 0: 64 MB. Less means that
 	// manifests are read more often.
 	Memory int64
+	// Only are the paths of the manifests that are written anew, however well they are; nil: those
+	// that are not well. The new ones say nothing of files that are not live any more.
+	Only   map[string]bool
 	DryRun bool // nothing is written: the result only counts
 }
 
@@ -57,7 +60,7 @@ func RewriteManifests(ctx context.Context, t *Table, snap *Snapshot, how Manifes
 	}
 	groups := map[[2]int][]*Manifest{}
 	for _, m := range all {
-		if !m.Encrypted && (how.Spec == nil || m.SpecID == *how.Spec) {
+		if !m.Encrypted && (how.Spec == nil || m.SpecID == *how.Spec) && (how.Only == nil || how.Only[m.Path]) {
 			k := [2]int{m.SpecID, manifestKind(m)}
 			groups[k] = append(groups[k], m)
 		}
@@ -120,7 +123,7 @@ func (r *reclustering) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(r.old) <= n && r.clustered() {
+	if r.how.Only == nil && len(r.old) <= n && r.clustered() {
 		return nil
 	}
 	slices.SortStableFunc(r.files, r.compare)

@@ -55,9 +55,7 @@ func list(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, whe
 	if snap == nil {
 		return s, nil
 	}
-	scan := &plan.Scan{Table: t, Snapshot: snap, Schema: t.Schema(), Alias: t.Name.Table,
-		Cols: []plan.ScanColumn{{Column: plan.Column{ID: 1, Name: "_file", Type: types.T(types.Text)}, FieldID: plan.HiddenFile}}}
-	if s.tasks, err = tasksOf(ctx, env, scan); err != nil || where == nil {
+	if s.tasks, err = tasksOf(ctx, env, filesOf(t, snap)); err != nil || where == nil {
 		return s, err
 	}
 	some := *where.Scan
@@ -76,6 +74,12 @@ func list(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, whe
 		s.chosen[chosen[i].File.Path] = true
 	}
 	return s, nil
+}
+
+// filesOf is a scan of all data files of a snapshot.
+func filesOf(t *lake.Table, snap *lake.Snapshot) *plan.Scan {
+	return &plan.Scan{Table: t, Snapshot: snap, Schema: t.Schema(), Alias: t.Name.Table,
+		Cols: []plan.ScanColumn{{Column: plan.Column{ID: 1, Name: "_file", Type: types.T(types.Text)}, FieldID: plan.HiddenFile}}}
 }
 
 // tasksOf plans n and gives the files that its scan would read.

@@ -54,6 +54,8 @@ type rewriting struct {
 	table  *lake.Table // the state that was listed
 	result RewriteResult
 	failed int // commits
+	// keep, if set, is the condition on the rows that are written; the others are left out.
+	keep plan.Expr
 }
 
 // round writes and commits groups and gives those that lost to another writer.
@@ -159,12 +161,17 @@ func (r *rewriting) writeGroup(ctx context.Context, g *RewriteGroup, workers, sh
 		w.RowID, w.RowSeq = hidden(plan.HiddenRowID, "_row_id"), hidden(plan.HiddenRowSeq, "_last_updated_sequence_number")
 	}
 	w.Input = scan
+	if r.keep != nil {
+		w.Input = &plan.Filter{Input: scan, Pred: r.keep}
+	}
 	c.Gather = g.mixed && partitions(t.Spec(p.opt.specID))
 	switch {
 	case c.Gather: // sorted by partition
 	case len(c.Order) > 0:
-		w.Input = &plan.Sort{Input: scan, Keys: c.Order}
+		w.Input = &plan.Sort{Input: w.Input, Keys: c.Order}
 		c.FileBytes = p.opt.splitSize(g.Bytes)
+	case r.keep != nil:
+		workers = 1 // in the order that rows lie in
 	default:
 		c.Bins = bins(g.Tasks, g.Bytes, g.Outputs)
 	}

@@ -39,13 +39,7 @@ func newHouse(t *testing.T) *house {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	h := &house{t: t, dir: dir, ctx: context.Background()}
-	h.eng, err = engine.Open(h.ctx, engine.Config{TempDir: filepath.Join(h.dir, "tmp"), MemoryLimit: 1 << 30, Workers: 2, Catalogs: []engine.CatalogConfig{{Name: "lake",
-		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(h.dir, "catalog.db"), "warehouse": filepath.Join(h.dir, "warehouse")}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.eng.Close() })
-	h.s, h.other = h.session(), h.session()
+	h.open()
 	h.must("CREATE SCHEMA s")
 	return h
 }

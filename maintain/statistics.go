@@ -69,7 +69,7 @@ func DropStatistics(ctx context.Context, g Target, statement string) (int, error
 	_, err := g.commit(ctx, lake.Change{Base: g.Table, Statement: statement, Edit: func(e *lake.Edit) error {
 		n = 0
 		for _, f := range e.Table().Statistics() {
-			if err := e.RemoveStatistics(f.SnapshotID); err != nil {
+			if err := e.RemoveStatistics(f.SnapshotID, false); err != nil {
 				return err
 			}
 			n++

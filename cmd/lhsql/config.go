@@ -43,6 +43,7 @@ var options = []option{
 	{name: "page_cache", doc: "bytes of decompressed data pages to keep, with a unit, or off (a sixteenth of memory_limit)"},
 	{name: "workers", def: "0", doc: "goroutines per query; 0: one per processor"},
 	{name: "temp_dir", doc: "folder of spill files (the system's)"},
+	{name: "state_dir", doc: "folder of what must outlive the server: the key of erasures, and their evidence where a catalog's database cannot keep it (lhsql in the user's folder of settings)"},
 	{name: "keep.every", def: "10m", doc: "how often the server looks whether tables need care (their lhsql.keep.… properties say which), or off"},
 	{name: "keep.compact", def: "off", doc: "compact tables that do not say otherwise, but for those of REST catalogs"},
 	{name: "keep.expire", def: "off", doc: "expire snapshots of tables that do not say otherwise, by their history.expire.… properties"},
@@ -275,6 +276,7 @@ func (c *config) engineConfig() (engine.Config, error) {
 	if e.Workers, err = strconv.Atoi(c.get("workers")); err != nil {
 		return e, fmt.Errorf("workers: %q is no number", c.get("workers"))
 	}
+	e.StateDir = c.get("state_dir")
 	e.TempDir, e.Default, e.Version = c.get("temp_dir"), c.get("database"), versionText()
 	e.Settings = c.under("settings.")
 	e.PathTables = c.pathTables()

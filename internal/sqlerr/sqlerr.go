@@ -107,6 +107,7 @@ const (
 	TooManyColumns             Code = "54011"
 	ProgramLimitExceeded       Code = "54000"
 	ObjectNotInPrerequisite    Code = "55000"
+	ObjectInUse                Code = "55006"
 	LockNotAvailable           Code = "55P03"
 	QueryCanceled              Code = "57014"
 	AdminShutdown              Code = "57P01"

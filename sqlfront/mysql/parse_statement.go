@@ -18,6 +18,9 @@ func (p *parser) statement() ast.Stmt {
 	if t.Kind != token.Word {
 		p.SyntaxError()
 	}
+	if p.Ahead("show", "holders", "from") {
+		return p.ShowHolders()
+	}
 	if s := p.session(); s != nil {
 		return s
 	}
@@ -41,6 +44,8 @@ func (p *parser) statement() ast.Stmt {
 	case "vacuum":
 		p.At++
 		return p.Vacuum(t.Pos, false)
+	case "erase":
+		return p.Erase()
 	case "optimize":
 		p.At++
 		_ = p.Accept("no_write_to_binlog") || p.Accept("local")

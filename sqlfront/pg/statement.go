@@ -63,6 +63,12 @@ func (p *stmtParser) byHand() (ast.Stmt, bool) {
 	case "optimize":
 		p.At++
 		return p.Optimize(t.Pos), true
+	case "show":
+		if p.Ahead("show", "holders", "from") {
+			return p.ShowHolders(), true
+		}
+	case "erase":
+		return p.Erase(), true
 	case "rollback":
 		if p.Peek(1).Is("table") {
 			return p.RollbackTable(), true

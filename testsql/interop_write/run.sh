@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds lhsql, has it write tables of every shape, and has PyIceberg and DuckDB read them and
-# write in between; with --spark Spark as well (pyspark 3.5, and its Iceberg runtime in ~/.m2).
+# write in between, and look for what was erased; with --spark Spark as well (pyspark 3.5, and its Iceberg runtime in ~/.m2).
 set -e
 cd "$(dirname "$0")/../.."
-if [ ! -x .venv/interop_write/bin/python ]; then
+if ! .venv/interop_write/bin/python -c 'import fastavro' 2> /dev/null; then
     python3 -m venv .venv/interop_write
     .venv/interop_write/bin/pip install -q -r testsql/interop_write/requirements.txt
 fi
@@ -16,3 +16,4 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/lhsql" ./cmd/lhsql
 .venv/interop_write/bin/python testsql/interop_write/check.py "$dir/lhsql" "$dir/lake" "$@"
+.venv/interop_write/bin/python testsql/interop_write/erased.py "$dir/lhsql" "$dir/erased"

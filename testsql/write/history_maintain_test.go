@@ -20,7 +20,9 @@ func (h *state) maintain(r *rand.Rand) error {
 	if err != nil || len(snaps) == 0 {
 		return err
 	}
-	switch r.IntN(6) {
+	switch r.IntN(8) {
+	case 6, 7:
+		return h.erase(ctx, r)
 	case 4:
 		t := []string{"s.t", "s.t", "s.t.branch_b"}[r.IntN(3)]
 		if _, open := h.heads["b"]; !open {
@@ -70,6 +72,57 @@ func (h *state) maintain(r *rand.Rand) error {
 		}
 		return h.exec("CALL system.rewrite_manifests('s.t')")
 	}
+}
+
+// erase erases a value of a column: rows that have it leave every branch, tags and snapshots that hold
+// it go, and nobody holds it afterwards. Rows of others, and their ids, stay.
+func (h *state) erase(ctx context.Context, r *rand.Rand) error {
+	main := h.heads["main"]
+	if len(main.cols) == 0 {
+		return nil
+	}
+	i := r.IntN(len(main.cols))
+	c := main.cols[i]
+	v := randomValue(r, c.kind)
+	if n := len(main.rows); n > 0 && r.IntN(4) > 0 {
+		v = main.rows[r.IntN(n)].vals[i]
+	}
+	if v == nil {
+		return nil
+	}
+	cond := c.name + " = " + literal(v, c.kind)
+	q := "ERASE FROM t WHERE " + cond + " REASON 'r' TAGS DROP"
+	h.script = append(h.script, q)
+	got, err := rows(ctx, h.s, q)
+	if err != nil {
+		return fmt.Errorf("%s: %s", q, errText(err))
+	}
+	// A text that another begins with is in it still.
+	within := *v == strings.Repeat("long", 8)
+	done := strings.Contains(strings.Join(got, "\n"), "|DONE|")
+	if !done && !(within && strings.Contains(strings.Join(got, "\n"), "|PENDING|")) {
+		return fmt.Errorf("%s: %s", q, strings.Join(got, "\n"))
+	}
+	if got, err = rows(ctx, h.s, "SHOW HOLDERS FROM t WHERE "+cond+map[bool]string{true: " WITH (paranoid)"}[done]); err != nil || len(got) > 0 {
+		return fmt.Errorf("after %s: %v\n%s", q, err, strings.Join(got, "\n"))
+	}
+	for _, t := range h.heads {
+		t.rows = slices.DeleteFunc(t.rows, func(x row) bool { return x.vals[i] != nil && *x.vals[i] == *v })
+	}
+	got, err = rows(ctx, h.s, "SELECT name FROM t.refs WHERE type = 'TAG'")
+	if err != nil {
+		return err
+	}
+	for name := range h.tags {
+		if !slices.Contains(got, name) {
+			delete(h.tags, name)
+		}
+	}
+	left, err := h.snapshots(ctx)
+	if err != nil {
+		return err
+	}
+	return h.forget(ctx, left)
 }
 
 func (h *state) snapshots(ctx context.Context) ([]int64, error) {
