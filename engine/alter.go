@@ -37,6 +37,11 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
+	fit, err := s.valuesFit(ctx, rel.Table, n.Actions, b.Alter)
+	if err != nil {
+		return err
+	}
+	checked = checked || fit
 	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
 	if err != nil {
 		return err
@@ -126,7 +131,7 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		if err != nil {
 			return err
 		}
-		return e.ChangeType(path, f.Iceberg)
+		return e.ChangeType(path, f)
 	case "set not null", "drop not null":
 		return e.SetRequired(path, a.Op == "set not null")
 	case "set default":

@@ -143,7 +143,10 @@ func (e *Edit) defineLayout(spec TableSpec) error {
 			props[k] = v
 		}
 	}
-	return e.SetProperties(props)
+	if err := e.SetProperties(props); err != nil {
+		return err
+	}
+	return e.keepDeclared(e.Schema())
 }
 
 func distinct(fields []Field) error {

@@ -304,13 +304,23 @@ func (e *Edit) RenameColumn(path []string, name string) error {
 	return nil
 }
 
-// ChangeType widens a column's type to one that the spec's "Schema Evolution" allows.
-func (e *Edit) ChangeType(path []string, iceberg string) error {
+// ChangeType gives a column another type: one whose values are stored alike, or a wider one that
+// the spec's "Schema Evolution" allows. That no value exceeds a narrower declared type is for the
+// caller to know, in the state that Change.Still keeps.
+func (e *Edit) ChangeType(path []string, to Field) error {
 	f, err := e.find(path)
 	if err != nil {
 		return err
 	}
-	iceberg = normalType(iceberg)
+	iceberg := normalType(to.Iceberg)
+	if f.Iceberg == iceberg && len(f.Children) == 0 {
+		f.Type = to.Type
+		retype(e.schema.Fields)
+		return nil
+	}
+	if f.Iceberg == iceberg && iceberg == "list" && len(to.Children) == 1 {
+		return e.ChangeType(append(path[:len(path):len(path)], "element"), to.Children[0])
+	}
 	if f.Iceberg == iceberg {
 		return nil
 	}
@@ -323,7 +333,7 @@ func (e *Edit) ChangeType(path []string, iceberg string) error {
 			return err
 		}
 	}
-	f.Iceberg, f.Type = iceberg, TypeOf(iceberg)
+	f.Iceberg, f.Type = iceberg, to.Type
 	retype(e.schema.Fields)
 	return nil
 }
@@ -412,6 +422,9 @@ func (e *Edit) flushSchema() error {
 		}
 	}
 	if err := e.mapNames(s); err != nil {
+		return err
+	}
+	if err := e.keepDeclared(s); err != nil {
 		return err
 	}
 	if same == e.s.currentSchemaID {

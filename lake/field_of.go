@@ -8,8 +8,8 @@ import (
 )
 
 // FieldOf makes a field of a SQL type, without ids: the inverse of Field.Type. Types that
-// Iceberg lacks become the nearest that holds all their values (smallint → int, varchar →
-// string, json → string); others are refused (0A000).
+// Iceberg lacks are stored as the nearest that holds all their values (smallint → int, varchar →
+// string, json → string), and kept beside it as declared; others are refused (0A000).
 func FieldOf(name string, t types.Type, required bool) (Field, error) {
 	f := Field{Name: name, Type: t, Required: required}
 	switch t.Kind {
@@ -50,6 +50,9 @@ func FieldOf(name string, t types.Type, required bool) (Field, error) {
 		return f, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: type %s cannot be stored", name, t).WithHint("%s", hint)
 	}
 	f.Iceberg, f.Type = ice, TypeOf(ice)
+	if _, ok := declaredOf(t, ice); ok {
+		f.Type = t
+	}
 	return f, nil
 }
 

@@ -161,6 +161,9 @@ func precisionOf(t types.Type) precision {
 	case types.Date:
 		return precision{datetime: 0}
 	case types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.TimestampNS, types.TimestampTZNS, types.Interval:
+		if p, ok := t.SecondDigits(); ok {
+			return precision{datetime: p}
+		}
 		return precision{datetime: 6}
 	case types.Varchar, types.Bpchar:
 		if t.Prec > 0 {

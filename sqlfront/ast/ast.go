@@ -641,6 +641,7 @@ type AlterAction struct {
 	After       string
 	Default     Expr
 	Type        *TypeName
+	Using       Expr // alter type
 	Comment     string
 	Props       map[string]Expr
 	Keys        []string

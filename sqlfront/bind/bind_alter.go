@@ -124,7 +124,9 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		}
 	case "alter type":
 		out.Type = b.typeOf(a.Type)
-		schema.find(a.Column).Type = out.Type
+		f := schema.find(a.Column)
+		b.changeType(a, f, out.Type)
+		f.Type = out.Type
 	case "set default":
 		out.Default = b.defaultValue(a.Default, schema.find(a.Column))
 	case "rename column":
@@ -143,6 +145,30 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		out.Ref = b.when(a.Ref.AsOf, nil)
 	}
 	return out
+}
+
+// changeType refuses a type that values of the column's are not assigned to. USING may say no more
+// than a cast of the column to the type: rows stay as they are.
+func (b *binder) changeType(a *ast.AlterAction, f *lake.Field, to types.Type) {
+	if a.Using == nil {
+		if !f.Type.Same(to) && !b.d.CanCast(f.Type, to, plan.Assignment) {
+			b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", f.Name, typeName(to)).
+				WithHint("You might need to specify \"USING %s::%s\".", f.Name, to).At(a.Type.Pos))
+		}
+		return
+	}
+	x := a.Using
+	if c, ok := x.(*ast.Cast); ok && b.typeOf(&c.Type).Equal(to) {
+		x = c.X
+	}
+	id, ok := x.(*ast.Ident)
+	if !ok || !b.d.SameName(id.Parts[len(id.Parts)-1], f.Name) {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "ALTER COLUMN … TYPE … USING is supported for a cast of the column only: rows are not written anew").
+			WithHint("Add a column, UPDATE it, drop this one and rename.").At(leftmost(a.Using)))
+	}
+	if !f.Type.Same(to) && !b.d.CanCast(f.Type, to, plan.Explicit) {
+		b.fail(sqlerr.CannotCoerce, leftmost(a.Using), "cannot cast type %s to %s", typeName(f.Type), typeName(to))
+	}
 }
 
 func (b *binder) procedure(s *ast.Procedure) *Bound {

@@ -177,8 +177,8 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 	case p.Accept("type"), p.Accept("set", "data", "type"):
 		t := p.Dialect.Type()
 		a.Op, a.Type = "alter type", &t
-		if p.Ahead("using") {
-			p.Refuse(p.Pos(), "ALTER COLUMN … TYPE … USING is not supported: Iceberg widens types without rewriting data")
+		if p.Accept("using") {
+			a.Using = p.Dialect.Expr(",")
 		}
 	case p.Accept("set", "not", "null"):
 		a.Op = "set not null"
