@@ -50,7 +50,7 @@ func Clustering(w *plan.Write) (cols []plan.Column, keys []plan.SortKey, all boo
 	row := make([]plan.Expr, len(w.Target.Schema.Fields))
 	for i := range row {
 		f := &w.Target.Schema.Fields[i]
-		cols = append(cols, plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Type})
+		cols = append(cols, plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Stored()})
 		row[i] = plan.ColOf(cols[i])
 	}
 	if Lineage(w) {

@@ -106,14 +106,11 @@ func (s *Sink) wrote(f *lake.DataFile) {
 // Written lists all files so far.
 func (s *Sink) Written() []*lake.DataFile { return s.written }
 
-// Types are those of the columns that writers take.
+// Types are those of the columns that writers take: as values are stored.
 func (s *Sink) Types() []types.Type {
 	out := make([]types.Type, len(s.fields))
 	for i := range s.fields {
 		out[i] = s.fields[i].Type
-	}
-	for i := range s.schema.Fields {
-		out[i] = s.schema.Fields[i].Type
 	}
 	return out
 }

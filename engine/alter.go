@@ -58,21 +58,21 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 				}
 				s.moved(v, nil)
 			}
-			return s.alterActions(ctx, n, b, rel, checked)
+			return s.alterActions(ctx, n, b, rel, checked, r)
 		})
 	}
-	return s.alterActions(ctx, n, b, rel, checked)
+	return s.alterActions(ctx, n, b, rel, checked, r)
 }
 
 // alterActions commits the actions that are edits of the table's metadata.
-func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool) error {
+func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool, r *Result) error {
 	refs := false
 	for i := range n.Actions {
 		refs = refs || n.Actions[i].Ref != nil
 	}
 	edit := func(e *lake.Edit) error {
 		for i := range n.Actions {
-			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i]); err != nil {
+			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i], r); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction
 }
 
 // alterOne applies one action to the metadata under edit.
-func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction) error {
+func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction, r *Result) error {
 	path := a.Column.Parts
 	where := lake.Where{First: a.First, After: a.After}
 	switch a.Op {
@@ -114,6 +114,7 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		if err != nil {
 			return err
 		}
+		noteDefaultDecimal(r, f)
 		f.Doc, f.InitialDefault, f.WriteDefault = b.Column.Comment, b.Column.Default, b.Column.Default
 		if len(path) == 0 {
 			path = []string{b.Column.Name}

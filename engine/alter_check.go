@@ -73,7 +73,17 @@ func (s *Session) valuesFit(ctx context.Context, t *lake.Table, actions []ast.Al
 			cast = plan.Explicit
 		}
 		changes := eval.NewRowFunction("changes", []types.Type{stored}, types.T(types.Bool), func(c *eval.Ctx, args []types.Datum) (types.Datum, error) {
-			d, err := eval.CastDatum(c, args[0], from, to, cast)
+			d, err := eval.Decode(args[0], from, stored)
+			switch {
+			case err != nil:
+			case to.MySQL != nil:
+				d, err = eval.HoldValue(c, f.Name, d, from, to)
+			default:
+				d, err = eval.CastDatum(c, d, from, to, cast)
+			}
+			if err == nil {
+				d, err = eval.Encode(d, to, stored, f.Name)
+			}
 			if err != nil {
 				return types.Null, err
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -136,7 +137,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 			return skipExisting(name, r)
 		}
 	}
-	spec, err := s.tableSpec(ctx, name, n, b)
+	spec, err := s.tableSpec(ctx, name, n, b, r)
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func skipExisting(name lake.Name, r *Result) error {
 }
 
 // tableSpec gathers what CREATE TABLE says of the table.
-func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, error) {
+func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound, r *Result) (lake.TableSpec, error) {
 	c := b.Create
 	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
 	if c.Like != nil && c.Like.Table != nil {
@@ -200,6 +201,10 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 		if err != nil {
 			return spec, err
 		}
+		if i := len(spec.Schema.Fields); c.As && b.Plan != nil && i < len(b.Plan.Columns()) {
+			f = exactField(f, b.Plan, b.Plan.Columns()[i].ID)
+		}
+		noteDefaultDecimal(r, f)
 		f.Doc, f.WriteDefault = col.Comment, col.Default
 		spec.Schema.Fields = append(spec.Schema.Fields, f)
 	}
@@ -329,7 +334,11 @@ func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.
 		id++
 		f := &schema.Fields[i]
 		out := plan.Column{ID: id, Name: f.Name, Type: f.Type}
-		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: &plan.Cast{X: plan.ColOf(c), Typ: f.Type, Context: plan.Assignment, Pos: -1}})
+		var x plan.Expr = &plan.Cast{X: plan.ColOf(c), Typ: f.Type, Context: plan.Assignment, Pos: -1}
+		if f.Type.MySQL != nil && c.Type.MySQL == nil {
+			x = &plan.Call{Func: eval.Holder(f.Name, c.Type, f.Type, b.Create.Hold), Args: []plan.Expr{plan.ColOf(c)}, Typ: f.Type, Pos: -1}
+		}
+		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: x})
 	}
 	in.Source = p
 	return s.runWriteWith(ctx, b, in, args, r, func(ctx context.Context, ch lake.Change) error {

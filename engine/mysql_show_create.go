@@ -123,7 +123,7 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		return nil, mysqlError(1347, "HY000", "'%s.%s' is not VIEW", db, table)
 	}
 	q := selectFrom("COLUMNS", where, append(items("COLUMN_NAME", "COLUMN_TYPE", "IS_NULLABLE", "COLUMN_KEY", "COLUMN_DEFAULT", "COLUMN_COMMENT"),
-		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")})...)
+		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")}, ast.Item{Expr: column("COLLATION_NAME")})...)
 	q.OrderBy = []ast.Order{{Expr: column("ORDINAL_POSITION")}}
 	cols, err := m.texts(ctx, q)
 	if err != nil {
@@ -137,6 +137,12 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 			b.WriteString(",\n")
 		}
 		b.WriteString("  " + quote(col[0]) + " " + col[1])
+		if c := col[8]; c != "" && c != "utf8mb4_0900_ai_ci" {
+			b.WriteString(" CHARACTER SET utf8mb4 COLLATE " + c)
+		}
+		if col[7] == "timestamp" && col[2] == "YES" {
+			b.WriteString(" NULL")
+		}
 		if col[2] == "NO" {
 			b.WriteString(" NOT NULL")
 		}
@@ -175,7 +181,7 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 
 func numeric(dataType string) bool {
 	switch dataType {
-	case "tinyint", "smallint", "int", "bigint", "decimal", "float", "double":
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "year", "bit", "decimal", "float", "double":
 		return true
 	}
 	return false

@@ -98,10 +98,7 @@ func declaredOf(t types.Type, iceberg string) (spelled string, ok bool) {
 	if t.MySQL == nil && (t.Equal(stored) || t.Kind == types.Unknown || t.Kind == types.Text || t.Kind == types.Invalid) {
 		return "", false
 	}
-	if ice, hint := icebergOf(t); hint != "" || ice != iceberg {
-		return "", false
-	}
-	return t.Spell(), true
+	return t.Spell(), storedAs(t, iceberg)
 }
 
 // declare gives fields, at any depth, the types that the properties keep for them.
@@ -114,10 +111,8 @@ func declare(fields []Field, props map[string]string) {
 		}
 		f.Type = TypeOf(f.Iceberg)
 		if text, ok := props[declaredKey(f.ID, "type")]; ok {
-			if t, ok := types.ReadSpelled(text); ok {
-				if ice, hint := icebergOf(t); hint == "" && ice == f.Iceberg {
-					f.Type = t
-				}
+			if t, ok := types.ReadSpelled(text); ok && storedAs(t, f.Iceberg) {
+				f.Type = t
 			}
 		}
 	}

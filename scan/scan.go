@@ -113,7 +113,7 @@ func Open(ctx context.Context, n *plan.Scan, env Env) (*Scanner, error) {
 		if !hidden(c.FieldID) {
 			f, path := n.Schema.ByID(c.FieldID)
 			invariant.Check(f != nil && len(path) == 1, "scan of column %s, which is no column of schema %d", c.Name, n.Schema.ID)
-			sl.field, sl.decode = storedField(f), decodes(f.Type)
+			sl.field, sl.decode = storedField(f), eval.Decodes(f.Type) && !f.Type.Equal(f.Stored())
 		}
 		s.slots = append(s.slots, sl)
 		s.in = append(s.in, c.Column)

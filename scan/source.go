@@ -191,7 +191,11 @@ func (r *source) makeColumns() error {
 		if fc.known {
 			c.fixed = vec.ConstOf(r.slotType(i), fc.konst)
 			if sl := &r.s.slots[i]; sl.decode {
-				c.raw, c.fixed = vec.ConstOf(sl.field.Type, fc.konst), vec.ConstOf(sl.Type, decode(fc.konst, sl.Type))
+				d, err := eval.Decode(fc.konst, sl.Type, sl.field.Type)
+				if err != nil {
+					return err
+				}
+				c.raw, c.fixed = vec.ConstOf(sl.field.Type, fc.konst), vec.ConstOf(sl.Type, d)
 			}
 		}
 		if fc.spec != nil {
@@ -431,7 +435,10 @@ func (r *source) read(ctx context.Context, i int, row int64, n int, codes bool) 
 			if c.made == nil {
 				c.made = vec.NewAppender(r.s.slots[i].Type)
 			}
-			c.raw, c.v = c.v, decodeVector(c.made, c.v, r.s.slots[i].Type, n)
+			c.raw = c.v
+			if c.v, err = r.s.slots[i].decodeVector(c.made, c.raw, n); err != nil {
+				return err
+			}
 		}
 	}
 	if r.s.slots[i].field == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MySQLType is what a MySQL type is beyond the kind and length of its values.
@@ -252,8 +253,6 @@ func MySQLTypeOf(m MySQLType, mods []int) (t Type, ok bool) {
 		return with(T(Bytea))
 	case "longblob":
 		return maybe(T(Bytea))
-	case "date":
-		return T(Date), true
 	}
 	if k, is := map[string]Kind{"time": Time, "datetime": Timestamp, "timestamp": TimestampTZ}[m.Name]; is {
 		if p := mod(0); p >= 0 && p <= 6 {
@@ -261,6 +260,30 @@ func MySQLTypeOf(m MySQLType, mods []int) (t Type, ok bool) {
 		}
 	}
 	return Type{}, false
+}
+
+// Longest is the length in characters of an ENUM's longest member, or of all of a SET's with commas.
+func (m *MySQLType) Longest() int {
+	n := 0
+	for _, s := range m.Members {
+		if l := utf8.RuneCountInString(s); m.Name == "set" {
+			n += l + 1
+		} else {
+			n = max(n, l)
+		}
+	}
+	if m.Name == "set" {
+		n--
+	}
+	return n
+}
+
+// Integer is Bounds for what may be nil.
+func (m *MySQLType) Integer() (lo int64, hi uint64, ok bool) {
+	if m == nil {
+		return 0, 0, false
+	}
+	return m.Bounds()
 }
 
 // Bounds are the least and the greatest integer of a MySQL integer type, bit and year; ok is false

@@ -19,6 +19,8 @@ type Code string
 // The codes that lhsql raises. PostgreSQL's names.
 const (
 	StringCut                  Code = "01004"
+	ValueCut                   Code = "01S01" // MySQL: what did not fit was cut
+	ValueClipped               Code = "01S07" // MySQL: a number was made the nearest that fits
 	NoData                     Code = "02000"
 	ConnectionException        Code = "08000"
 	ConnectionFailure          Code = "08006"

@@ -4,6 +4,8 @@
 // Every node that an error may point at carries Pos, the byte offset in the statement's text.
 package ast
 
+import "github.com/lhsql/lhsql/types"
+
 // Stmt is a statement. Sealed.
 type Stmt interface{ stmt() }
 
@@ -239,7 +241,9 @@ type TypeName struct {
 	Args   []TypeArg
 	// Interval: field restriction as written ("day to second"), "" if none.
 	Fields string
-	Pos    int
+	// MySQL is a column's type in MySQL's terms; Mods are its numbers. nil: it is of the others.
+	MySQL *types.MySQLType
+	Pos   int
 }
 type TypeArg struct {
 	Name    string

@@ -131,6 +131,7 @@ type binder struct {
 	merge      *mergeScope
 	joined     *joinedWrite // the target, while the FROM that it stands in is bound
 	mysql      *mysqlState  // of the MySQL dialect
+	holders    map[holdKey]*plan.Function
 }
 
 // colInfo is what the binder knows of a column beyond the plan.

@@ -3,6 +3,7 @@ package bind
 import (
 	"strings"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -19,6 +20,8 @@ type CreateTable struct {
 	Like       *Relation
 	// AsColumns: the table takes Bound.Plan's rows; its columns are Columns, by position.
 	As bool
+	// Hold says what becomes of rows of AS that a column cannot hold.
+	Hold eval.HoldMode
 }
 
 // CreateColumn is a column of CREATE TABLE or ADD COLUMN.
@@ -73,6 +76,9 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 	c := r.Create
 	c.As = true
+	if b.d.HoldMode != nil {
+		c.Hold = b.d.HoldMode(b)
+	}
 	q := b.query(s.As, nil, true)
 	outs := q.outputs()
 	if len(c.Columns) > len(outs) {
@@ -89,7 +95,11 @@ func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 			if !o.typ.Same(col.Type) && !b.d.CanCast(o.typ, col.Type, plan.Assignment) {
 				b.refuseAssign(&lake.Field{Name: col.Name, Type: col.Type}, o.typ, o.pos)
 			}
-			q.coerce(i, col.Type, plan.Assignment)
+			if col.Type.MySQL != nil {
+				q.coerce(i, eval.Held(o.typ, col.Type), plan.Assignment)
+			} else {
+				q.coerce(i, col.Type, plan.Assignment)
+			}
 		}
 		switch col.Type.Kind {
 		case types.Void, types.Any:
@@ -119,7 +129,7 @@ func (b *binder) defaultValue(e ast.Expr, f *lake.Field) *types.Datum {
 		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "a default must be a constant: a table's metadata keeps its value").
 			WithHint("Give the value in the INSERT.").At(b.posOf(x)))
 	}
-	c := b.constantValue(b.coerce(x, f.Type, plan.Assignment), b.posOf(x))
+	c := b.constantValue(b.assign(x, f), b.posOf(x))
 	if c.Pending {
 		b.fail(sqlerr.FeatureNotSupported, c.Pos, "a default cannot be a parameter")
 	}

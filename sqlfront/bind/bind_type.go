@@ -66,6 +66,22 @@ func (b *binder) typeOf(n *ast.TypeName) types.Type {
 
 func (b *binder) elementType(n *ast.TypeName) types.Type {
 	name := n.Name
+	if n.MySQL != nil {
+		m := *n.MySQL
+		if m.Collation != "" {
+			if m.Collation = knownCollation(m.Collation); m.Collation == "" {
+				b.fail(sqlerr.UndefinedObject, n.Pos, "Unknown collation: '%s'", n.MySQL.Collation)
+			}
+			if m.Collation == defaultCollation {
+				m.Collation = ""
+			}
+		}
+		t, ok := types.MySQLTypeOf(m, n.Mods)
+		if !ok {
+			b.fail(sqlerr.InvalidParameterValue, n.Pos, "the type %s cannot be declared like this", strings.ToUpper(n.MySQL.Name))
+		}
+		return t
+	}
 	if n.Schema != "" && n.Schema != "pg_catalog" && n.Schema != "information_schema" {
 		b.fail(sqlerr.UndefinedObject, n.Pos, "type \"%s.%s\" does not exist", n.Schema, name)
 	}

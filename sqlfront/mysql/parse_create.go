@@ -159,12 +159,22 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 		case p.Accept("primary"):
 			c.PrimaryKey, c.NotNull = true, true
 		case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
-			p.charset()
+			collate(c, p.charset())
 		case t.Is("auto_increment", "unique", "key", "references", "check", "generated", "on", "virtual", "stored") ||
 			t.Is("as") && p.Peek(1).Punct("("):
 			p.Refuse(t.Pos, "column option %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 		default:
 			return
+		}
+	}
+}
+
+// collate gives a text's column a collation.
+func collate(c *ast.ColumnDef, name string) {
+	if m := c.Type.MySQL; m != nil && name != "" {
+		switch m.Name {
+		case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
+			m.Collation = name
 		}
 	}
 }
@@ -182,7 +192,12 @@ func (p *parser) tableOption(t *ast.CreateTable) {
 	case p.Accept("with"), p.Accept("tblproperties"), p.Accept("options"):
 		p.Properties(func(name string, value ast.Expr, pos int) { p.SetProperty(t.Props, name, value, pos) })
 	case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
-		p.charset()
+		name := p.charset()
+		for i := range t.Columns {
+			if m := t.Columns[i].Type.MySQL; m != nil && m.Collation == "" {
+				collate(&t.Columns[i], name)
+			}
+		}
 	case w.Is("engine"):
 		p.At++
 		p.Accept("=")
