@@ -49,6 +49,14 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err := s.viewsOfRenamedColumns(ctx, rel, n.Actions); err != nil {
 		return err
 	}
+	if fill := filledColumns(rel.Table, n.Actions, b.Alter); len(views) == 0 && len(fill) > 0 {
+		return s.wholly(ctx, r, func() error {
+			if err := s.alterActions(ctx, n, b, rel, checked, r); err != nil {
+				return err
+			}
+			return s.fill(ctx, n, rel, fill)
+		})
+	}
 	if len(views) > 0 {
 		return s.wholly(ctx, r, func() error {
 			for _, v := range views {
@@ -69,6 +77,11 @@ func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.B
 	refs := false
 	for i := range n.Actions {
 		refs = refs || n.Actions[i].Ref != nil
+	}
+	for i := range n.Actions {
+		if err := s.numberFrom(ctx, n, rel, &n.Actions[i], &b.Alter[i]); err != nil {
+			return err
+		}
 	}
 	edit := func(e *lake.Edit) error {
 		for i := range n.Actions {
@@ -116,6 +129,7 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		}
 		noteDefaultDecimal(r, f)
 		f.Doc, f.InitialDefault, f.WriteDefault = b.Column.Comment, b.Column.Default, b.Column.Default
+		f.DefaultSQL, f.OnUpdateSQL, f.Numbering = b.Column.DefaultSQL, b.Column.OnUpdateSQL, b.Column.Numbering
 		if len(path) == 0 {
 			path = []string{b.Column.Name}
 		}
@@ -136,9 +150,15 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 	case "set not null", "drop not null":
 		return e.SetRequired(path, a.Op == "set not null")
 	case "set default":
-		return e.SetDefault(path, b.Default)
+		return e.SetDefault(path, b.Default, b.DefaultSQL)
 	case "drop default":
-		return e.SetDefault(path, nil)
+		return e.SetDefault(path, nil, "")
+	case "on update":
+		return e.SetOnUpdate(path, b.OnUpdateSQL)
+	case "add identity":
+		return e.SetNumbering(path, b.Numbering)
+	case "drop identity":
+		return e.SetNumbering(path, nil)
 	case "move column":
 		return e.MoveColumn(path, where)
 	case "comment column":

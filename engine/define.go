@@ -194,7 +194,14 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 	c := b.Create
 	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
 	if c.Like != nil && c.Like.Table != nil {
-		spec.Schema.Fields = append(spec.Schema.Fields, c.Like.Table.Schema().Fields...)
+		for _, f := range c.Like.Table.Schema().Fields {
+			if n := f.Numbering; n != nil && n.Kind == "auto_increment" {
+				f.Numbering = &lake.Numbering{Kind: n.Kind, Next: 1, Increment: n.Increment}
+			} else {
+				f.Numbering = nil // as LIKE without INCLUDING IDENTITY
+			}
+			spec.Schema.Fields = append(spec.Schema.Fields, f)
+		}
 	}
 	for _, col := range c.Columns {
 		f, err := lake.FieldOf(col.Name, col.Type, col.NotNull)
@@ -206,6 +213,7 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 		}
 		noteDefaultDecimal(r, f)
 		f.Doc, f.WriteDefault = col.Comment, col.Default
+		f.DefaultSQL, f.OnUpdateSQL, f.Numbering = col.DefaultSQL, col.OnUpdateSQL, col.Numbering
 		spec.Schema.Fields = append(spec.Schema.Fields, f)
 	}
 	for k, v := range c.Props {

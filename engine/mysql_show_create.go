@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
@@ -123,7 +124,7 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		return nil, mysqlError(1347, "HY000", "'%s.%s' is not VIEW", db, table)
 	}
 	q := selectFrom("COLUMNS", where, append(items("COLUMN_NAME", "COLUMN_TYPE", "IS_NULLABLE", "COLUMN_KEY", "COLUMN_DEFAULT", "COLUMN_COMMENT"),
-		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")}, ast.Item{Expr: column("COLLATION_NAME")})...)
+		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")}, ast.Item{Expr: column("COLLATION_NAME")}, ast.Item{Expr: column("EXTRA")})...)
 	q.OrderBy = []ast.Order{{Expr: column("ORDINAL_POSITION")}}
 	cols, err := m.texts(ctx, q)
 	if err != nil {
@@ -147,13 +148,15 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 			b.WriteString(" NOT NULL")
 		}
 		if col[6] == "0" {
-			def := col[4]
-			if !numeric(col[7]) {
-				def = quoteText(def)
-			}
-			b.WriteString(" DEFAULT " + def)
+			b.WriteString(" DEFAULT " + shownDefault(col[4], col[7], strings.Contains(col[9], "DEFAULT_GENERATED")))
 		} else if col[2] == "YES" {
 			b.WriteString(" DEFAULT NULL")
+		}
+		if _, on, ok := strings.Cut(col[9], "on update "); ok {
+			b.WriteString(" ON UPDATE " + on)
+		}
+		if col[9] == "auto_increment" {
+			b.WriteString(" AUTO_INCREMENT")
 		}
 		if col[5] != "" {
 			b.WriteString(" COMMENT " + quoteText(col[5]))
@@ -177,6 +180,25 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		b.WriteString("\n/* PARTITIONED BY (" + strings.ReplaceAll(part[0][0], "*/", "* /") + ") */")
 	}
 	return &shown{names: []string{"Table", "Create Table"}, rows: texts([]string{table, b.String()})}, nil
+}
+
+// shownDefault spells a default as SHOW CREATE TABLE does: the present time as it is, other
+// expressions in brackets.
+func shownDefault(def, dataType string, expression bool) string {
+	switch {
+	case expression && (strings.HasPrefix(strings.ToUpper(def), "CURRENT_TIMESTAMP") || strings.HasPrefix(def, "(")):
+		return def
+	case expression:
+		return "(" + def + ")"
+	case dataType == "bit":
+		if n, err := strconv.ParseUint(def, 10, 64); err == nil {
+			return "b'" + strconv.FormatUint(n, 2) + "'"
+		}
+		return def
+	case numeric(dataType):
+		return def
+	}
+	return quoteText(def)
 }
 
 func numeric(dataType string) bool {

@@ -142,8 +142,16 @@ func describeTable(t *lake.Table) *syscat.Relation {
 	for i := range schema.Fields {
 		f := &schema.Fields[i]
 		c := syscat.Column{Name: f.Name, Type: f.Type, NotNull: f.Required, Comment: f.Doc}
-		if f.WriteDefault != nil {
-			c.Default = sqlLiteral(*f.WriteDefault, f.Type)
+		switch {
+		case f.WriteDefault != nil:
+			c.Default = types.SQLLiteral(*f.WriteDefault, f.Type)
+		case f.DefaultSQL != "":
+			c.Default, c.MySQLDefault = strings.CutPrefix(f.DefaultSQL, "mysql:")
+			c.Expression = c.MySQLDefault || !types.IsSQLLiteral(c.Default)
+		}
+		c.OnUpdate = strings.TrimPrefix(f.OnUpdateSQL, "mysql:")
+		if f.Numbering != nil {
+			c.Identity, c.IdentityNext, c.IdentityStep = f.Numbering.Kind, f.Numbering.Next, f.Numbering.Increment
 		}
 		r.Columns = append(r.Columns, c)
 		for _, id := range schema.Identifier {
@@ -212,18 +220,6 @@ func partitionText(t *lake.Table) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-// sqlLiteral spells a constant as a DEFAULT clause shows it.
-func sqlLiteral(d types.Datum, t types.Type) string {
-	text := types.Format(d, t, &types.TextOptions{Zone: time.UTC, DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1, ByteaOutput: "hex"})
-	if t.IsNumber() {
-		return text
-	}
-	if t.Kind == types.Bool {
-		return map[string]string{"t": "true", "f": "false"}[text]
-	}
-	return "'" + strings.ReplaceAll(text, "'", "''") + "'::" + t.String()
 }
 
 // describeView gives a view's columns as its query has them today.

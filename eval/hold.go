@@ -35,7 +35,7 @@ func Held(from, to types.Type) types.Type {
 			return types.T(types.Int8)
 		}
 		return types.T(types.Text)
-	case m != nil && (m.Name == "year" || m.Name == "json") && from.IsString():
+	case m != nil && (m.Name == "year" || m.Name == "json" || m.Name == "bit") && from.IsString() && from.Kind != types.Unknown:
 		return types.T(types.Text)
 	case to.IsInteger() || to.Kind == types.Numeric && to.Scale == 0 && m != nil && m.Name != "decimal":
 		switch {
@@ -192,7 +192,18 @@ func (h *holder) integer(c *Ctx, d types.Datum) (types.Datum, error) {
 			return types.Null, err
 		}
 	case types.Text:
-		return h.yearText(c, d.Str())
+		if year {
+			return h.yearText(c, d.Str())
+		}
+		s := strings.TrimLeft(d.Str(), "\x00") // BIT: a text is its bytes
+		if len(s) > 8 {
+			s = "\xff\xff\xff\xff\xff\xff\xff\xff"
+		}
+		var bits uint64
+		for i := range len(s) {
+			bits = bits<<8 | uint64(s[i])
+		}
+		v = unsignedDecimal(bits)
 	default:
 		x := types.DecimalOf(d, h.from)
 		if x.IsNaN() || x.IsInf() {

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -106,6 +107,8 @@ func declare(fields []Field, props map[string]string) {
 	for i := range fields {
 		f := &fields[i]
 		declare(f.Children, props)
+		f.DefaultSQL, f.OnUpdateSQL = props[declaredKey(f.ID, "default")], props[declaredKey(f.ID, "on-update")]
+		f.Numbering = readNumbering(props[declaredKey(f.ID, "identity")])
 		if len(f.Children) > 0 || f.Type.Kind == types.Invalid {
 			continue
 		}
@@ -148,6 +151,11 @@ func (e *Edit) keepDeclared(s *Schema) error {
 	collect = func(fields []Field) {
 		for i := range fields {
 			f := &fields[i]
+			for what, text := range map[string]string{"default": f.DefaultSQL, "on-update": f.OnUpdateSQL, "identity": f.Numbering.spell()} {
+				if text != "" {
+					want[declaredKey(f.ID, what)] = text
+				}
+			}
 			if len(f.Children) > 0 {
 				collect(f.Children)
 				continue
@@ -178,4 +186,72 @@ func (e *Edit) keepDeclared(s *Schema) error {
 		return e.SetProperties(want)
 	}
 	return nil
+}
+
+// spell is an identity's property: "always 1 1" and the like; "" for none.
+func (d *Numbering) spell() string {
+	if d == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", d.Kind, d.Next, d.Increment)
+}
+
+func readNumbering(text string) *Numbering {
+	var d Numbering
+	if _, err := fmt.Sscanf(text, "%s %d %d", &d.Kind, &d.Next, &d.Increment); err != nil || d.Increment < 1 {
+		return nil
+	}
+	return &d
+}
+
+// TakeNumbers makes next the first free number of the identity column id, whose first free one was
+// from when the numbers below were taken: another writer that has taken some meanwhile is a conflict.
+func (e *Edit) TakeNumbers(id int, from, next int64) error {
+	f, _ := e.Schema().ByID(id)
+	if f == nil || f.Numbering == nil {
+		return conflict("another transaction changed a column that numbers its rows")
+	}
+	if f.Numbering.Next != from {
+		return conflict("another transaction took numbers of column %s", f.Name)
+	}
+	d := *f.Numbering
+	d.Next = next
+	return e.SetProperties(map[string]string{declaredKey(id, "identity"): d.spell()})
+}
+
+// SetNumbering makes a column number its rows; nil: no longer.
+func (e *Edit) SetNumbering(path []string, d *Numbering) error {
+	f, err := e.find(path)
+	if err == nil {
+		f.Numbering = d
+	}
+	return err
+}
+
+// SetOnUpdate sets what an UPDATE that does not set the column sets it to; "": nothing.
+func (e *Edit) SetOnUpdate(path []string, sql string) error {
+	f, err := e.find(path)
+	if err == nil {
+		f.OnUpdateSQL = sql
+	}
+	return err
+}
+
+// keepDefault leaves a default where it can stand: in the format, which has constants from version 3
+// on, or beside it.
+func (e *Edit) keepDefault(f *Field) {
+	if f.DefaultSQL == "" {
+		return
+	}
+	if f.WriteDefault != nil && e.s.formatVersion >= 3 && f.Iceberg != "variant" && sameForm(f) {
+		f.DefaultSQL = ""
+	} else {
+		f.WriteDefault, f.InitialDefault = nil, nil
+	}
+}
+
+// sameForm tells whether values of f's type are stored as they are in memory.
+func sameForm(f *Field) bool {
+	stored := f.Stored()
+	return f.Type.Form() == stored.Form() && (f.Type.Kind != types.Numeric || f.Type.Fixed)
 }

@@ -143,6 +143,7 @@ func (e *Edit) AddColumn(path []string, f Field, where Where) error {
 
 // checkNew refuses types and defaults that the table's format version does not have.
 func (e *Edit) checkNew(f *Field) error {
+	e.keepDefault(f)
 	if bad := f.Unreadable(); bad != "" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "column %q: the type %s is not supported", f.Name, bad)
 	}
@@ -375,17 +376,20 @@ func (e *Edit) SetDoc(path []string, doc string) error {
 	return err
 }
 
-// SetDefault sets the default for rows to come; nil drops it.
-func (e *Edit) SetDefault(path []string, d *types.Datum) error {
+// SetDefault sets the default for rows to come, a constant's value and its SQL; nil and "" drop it.
+func (e *Edit) SetDefault(path []string, d *types.Datum, sql string) error {
 	f, err := e.find(path)
 	if err != nil {
 		return err
 	}
 	if d != nil && d.IsNull() {
-		d = nil
+		d, sql = nil, ""
 	}
-	f.WriteDefault = d
-	return e.checkNew(&Field{Name: f.Name, Iceberg: f.Iceberg, Type: f.Type, Children: f.Children, WriteDefault: d})
+	f.WriteDefault, f.DefaultSQL = d, sql
+	first := f.InitialDefault
+	e.keepDefault(f)
+	f.InitialDefault = first
+	return e.checkNew(&Field{Name: f.Name, Iceberg: f.Iceberg, Type: f.Type, Children: f.Children, WriteDefault: f.WriteDefault})
 }
 
 // SetIdentifier names the columns that tell rows apart (spec, "Identifier Field IDs").

@@ -226,7 +226,7 @@ print(len(t.schemas()), len(t.specs()), t.metadata.last_column_id, t.metadata.la
 		"member of no struct":        func(e *Edit) error { return e.AddColumn([]string{"s", "a"}, primitive("", "int"), Where{}) },
 		"default in v2": func(e *Edit) error {
 			d := types.NewInt(1)
-			return e.SetDefault([]string{"xx"}, &d)
+			return e.SetDefault([]string{"xx"}, &d, "")
 		},
 		"v3 type in v2": func(e *Edit) error { return e.AddColumn([]string{"v"}, primitive("", "variant"), Where{}) },
 		"not null, no default": func(e *Edit) error {

@@ -49,10 +49,12 @@ type StaticPartition struct {
 // joined with what FROM lists, filtered by WHERE; a target row with several partners takes an
 // arbitrary one, as in PostgreSQL.
 type Update struct {
-	Target  WriteTarget
-	Scan    *Scan // the target as it stands inside Source
-	Address RowAddress
-	Source  Node
+	// WholeFiles: files are replaced, whatever the table's write mode is.
+	WholeFiles bool
+	Target     WriteTarget
+	Scan       *Scan // the target as it stands inside Source
+	Address    RowAddress
+	Source     Node
 	// Row are the columns of the new row; Values its expressions over Source's columns. A field
 	// that is not assigned has its old column there, and Changed[i] is false.
 	Row       []Column

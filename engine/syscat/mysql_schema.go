@@ -106,11 +106,21 @@ func myColumns(ctx context.Context, q *query) error {
 			if c.Default != "" {
 				def = mysqlDefault(c.Default)
 			}
+			extra := ""
+			if c.Expression {
+				def, extra = c.Default, "DEFAULT_GENERATED"
+			}
+			if c.OnUpdate != "" {
+				extra = strings.TrimSpace(extra + " on update " + c.OnUpdate)
+			}
+			if c.Identity != "" {
+				extra = "auto_increment"
+			}
 			err := q.row("TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "COLUMN_NAME", c.Name,
 				"ORDINAL_POSITION", i+1, "COLUMN_DEFAULT", def, "IS_NULLABLE", yesNo(!c.NotNull && !key[i]), "DATA_TYPE", t.Name,
 				"CHARACTER_MAXIMUM_LENGTH", t.Length, "CHARACTER_OCTET_LENGTH", t.Octets, "NUMERIC_PRECISION", t.Precision,
 				"NUMERIC_SCALE", t.Scale, "DATETIME_PRECISION", t.Fraction, "CHARACTER_SET_NAME", t.charset(), "COLLATION_NAME", t.collation(),
-				"COLUMN_TYPE", t.Column, "COLUMN_KEY", k, "EXTRA", "", "PRIVILEGES", "select,insert,update,references",
+				"COLUMN_TYPE", t.Column, "COLUMN_KEY", k, "EXTRA", extra, "PRIVILEGES", "select,insert,update,references",
 				"COLUMN_COMMENT", c.Comment, "GENERATION_EXPRESSION", "")
 			if err != nil {
 				return err

@@ -272,8 +272,19 @@ func (q *query) attribute(rel uint32, n int, c Column) error {
 	return q.row("attrelid", rel, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
 		"attlen", c.Type.TypLen(), "attnum", n, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
 		"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
-		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", "",
+		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", identityLetter(c),
 		"attgenerated", "", "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
+}
+
+// identityLetter is pg_attribute.attidentity.
+func identityLetter(c Column) string {
+	switch c.Identity {
+	case "always":
+		return "a"
+	case "":
+		return ""
+	}
+	return "d"
 }
 
 func ndims(t types.Type) int {

@@ -69,6 +69,13 @@ type Column struct {
 	NotNull bool
 	Default string // SQL text, "" none
 	Comment string
+	// Expression: Default is evaluated for each row or statement; MySQLDefault: in MySQL's dialect.
+	Expression, MySQLDefault bool
+	OnUpdate                 string // MySQL's ON UPDATE, "" none
+	// Identity is "always", "default" or "auto_increment" where the column numbers its rows, from
+	// IdentityNext on by IdentityStep; "" where it does not.
+	Identity                   string
+	IdentityNext, IdentityStep int64
 }
 
 // Setting, Session, Prepared and Cursor are rows of pg_settings, pg_stat_activity,

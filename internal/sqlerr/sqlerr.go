@@ -115,6 +115,8 @@ const (
 	IOError                    Code = "58030"
 	SnapshotTooOld             Code = "72000"
 	ConfigFileError            Code = "F0000"
+	GeneratedAlways            Code = "428C9"
+	SequenceLimit              Code = "2200H"
 	InternalError              Code = "XX000"
 	DataCorrupted              Code = "XX001"
 )

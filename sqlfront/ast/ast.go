@@ -491,6 +491,7 @@ type Insert struct {
 	Columns    []Name
 	Query      *Query
 	Overwrite  bool
+	Overriding string // "system", "user": OVERRIDING … VALUE
 	OnConflict bool
 	Partition  []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
 	Returning  []Item
@@ -592,9 +593,20 @@ type ColumnDef struct {
 	NotNull    bool
 	Null       bool // NULL is written
 	Default    Expr
-	Comment    string
-	PrimaryKey bool
-	Pos        int
+	DefaultSQL string // Default as it is written
+	// OnUpdateSQL is MySQL's ON UPDATE CURRENT_TIMESTAMP, as written.
+	OnUpdateSQL string
+	Identity    *Identity
+	Comment     string
+	PrimaryKey  bool
+	Pos         int
+}
+
+// Identity says that a column numbers its rows: serial, GENERATED … AS IDENTITY, AUTO_INCREMENT.
+type Identity struct {
+	Kind             string // "always", "default", "auto_increment"
+	Start, Increment int64
+	Pos              int
 }
 type CreateView struct {
 	Name    TableName
@@ -644,6 +656,9 @@ type AlterAction struct {
 	First       bool
 	After       string
 	Default     Expr
+	DefaultSQL  string
+	OnUpdateSQL string
+	Identity    *Identity
 	Type        *TypeName
 	Using       Expr // alter type
 	Comment     string

@@ -16,9 +16,12 @@ import (
 type AlterAction struct {
 	Column  *CreateColumn // "add column"
 	Type    types.Type    // "alter type"
-	Default *types.Datum  // "set default"
-	Props   map[string]Constant
-	Ref     When // AS OF of CREATE BRANCH and TAG
+	Default *types.Datum  // "set default", as DefaultSQL
+	// DefaultSQL and OnUpdateSQL are texts as in CreateColumn.
+	DefaultSQL, OnUpdateSQL string
+	Numbering               *lake.Numbering // "add identity"
+	Props                   map[string]Constant
+	Ref                     When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
 	Call *ProcedureCall
 }
@@ -128,7 +131,11 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		b.changeType(a, f, out.Type)
 		f.Type = out.Type
 	case "set default":
-		out.Default = b.defaultValue(a.Default, schema.find(a.Column))
+		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
+	case "on update":
+		out.OnUpdateSQL = b.dialectSQL(a.OnUpdateSQL)
+	case "add identity":
+		out.Numbering = b.numbering(a.Identity, schema.find(a.Column))
 	case "rename column":
 		f := schema.find(a.Column)
 		f.Name = a.NewName

@@ -43,11 +43,17 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 		if !fromValues(s.Query) && b.holds(c.Type, fields[f].Type) {
 			values[f] = b.hold(values[f], &fields[f])
 		}
+		if fields[f].Numbering != nil {
+			if b.explicitNumber(s, fields, &fields[f]); s.Overriding == "user" {
+				values[f] = nil
+			}
+			values[f] = b.rowNumber(values[f], &fields[f])
+		}
 	}
 	p := &plan.Project{Input: source}
 	for i := range fields {
 		if values[i] == nil {
-			values[i] = defaultOf(&fields[i])
+			values[i] = b.defaultOf(&fields[i])
 		}
 		c := b.newColumn(fields[i].Name, fields[i].Type)
 		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
@@ -184,7 +190,7 @@ func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, col
 // assigned binds an expression that becomes a field's value; DEFAULT is its write default.
 func (b *binder) assigned(lv *level, e ast.Expr, f *lake.Field) plan.Expr {
 	if _, ok := e.(*ast.Default); ok {
-		return defaultOf(f)
+		return b.defaultOf(f)
 	}
 	if r, ok := e.(*ast.Row); ok && f.Type.Kind == types.Struct {
 		return b.assignedRow(lv, r, f)
@@ -273,14 +279,6 @@ type holdKey struct {
 func (b *binder) refuseAssign(f *lake.Field, from types.Type, pos int) {
 	b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", f.Name, typeName(f.Type), typeName(from)).
 		WithHint("You will need to rewrite or cast the expression.").At(pos))
-}
-
-// defaultOf is a field's write default; NULL where it has none.
-func defaultOf(f *lake.Field) plan.Expr {
-	if f.WriteDefault != nil {
-		return &plan.Const{Value: *f.WriteDefault, Typ: f.Type}
-	}
-	return plan.NullOf(f.Type)
 }
 
 // rowItem is the target as RETURNING sees it.

@@ -185,9 +185,21 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 	case p.Accept("drop", "not", "null"):
 		a.Op = "drop not null"
 	case p.Accept("set", "default"):
+		from := p.Pos()
 		a.Op, a.Default = "set default", p.Dialect.Default()
+		a.DefaultSQL = p.Text[from:p.LastEnd()]
 	case p.Accept("drop", "default"):
 		a.Op = "drop default"
+	case p.Ahead("add", "generated"):
+		p.At++
+		def := &ast.ColumnDef{}
+		p.Dialect.ColumnOptions(def)
+		if def.Identity == nil {
+			p.SyntaxError()
+		}
+		a.Op, a.Identity = "add identity", def.Identity
+	case p.Accept("drop", "identity"):
+		a.Op, a.IfExists = "drop identity", p.Accept("if", "exists")
 	case p.Accept("comment"):
 		a.Op, a.Comment = "comment column", p.Dialect.Str()
 	case p.ColumnPlace(&a):

@@ -48,7 +48,9 @@ func (p *Parser) ColumnOption(c *ast.ColumnDef) bool {
 	case p.Accept("null"):
 		c.Null = true
 	case p.Accept("default"):
+		from := p.Pos()
 		c.Default = p.Dialect.Default()
+		c.DefaultSQL = p.Text[from:p.LastEnd()]
 	case p.Accept("comment"):
 		c.Comment = p.Dialect.Str()
 	case p.Accept("primary", "key"):

@@ -81,7 +81,13 @@ func (p *parser) redefine(c ast.Name, add func(ast.AlterAction)) {
 	}
 	add(ast.AlterAction{Op: op, Column: c})
 	if def.Default != nil {
-		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default})
+		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default, DefaultSQL: def.DefaultSQL})
+	} else {
+		add(ast.AlterAction{Op: "drop default", Column: c})
+	}
+	add(ast.AlterAction{Op: "on update", Column: c, OnUpdateSQL: def.OnUpdateSQL})
+	if def.Identity != nil {
+		add(ast.AlterAction{Op: "add identity", Column: c, Identity: def.Identity})
 	}
 	if def.Comment != "" {
 		add(ast.AlterAction{Op: "comment column", Column: c, Comment: def.Comment})

@@ -7,6 +7,7 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 	"github.com/lhsql/lhsql/sqlfront/token"
+	"github.com/lhsql/lhsql/types"
 )
 
 // create parses CREATE TABLE, VIEW, DATABASE, BRANCH and TAG.
@@ -145,7 +146,12 @@ func (p *parser) indexType() {
 
 func (p *parser) columnDef() ast.ColumnDef {
 	c := ast.ColumnDef{Pos: p.Pos(), Name: p.Ident()}
-	c.Type = p.Type()
+	if t := p.Peek(0); p.Accept("serial") {
+		c.Type = ast.TypeName{Pos: t.Pos, MySQL: &types.MySQLType{Name: "bigint", Unsigned: true}}
+		c.Identity, c.NotNull = &ast.Identity{Kind: "auto_increment", Start: 1, Increment: 1, Pos: t.Pos}, true
+	} else {
+		c.Type = p.Type()
+	}
 	p.ColumnOptions(&c)
 	return c
 }
@@ -160,13 +166,34 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 			c.PrimaryKey, c.NotNull = true, true
 		case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
 			collate(c, p.charset())
-		case t.Is("auto_increment", "unique", "key", "references", "check", "generated", "on", "virtual", "stored") ||
+		case p.Accept("auto_increment"):
+			c.Identity = &ast.Identity{Kind: "auto_increment", Start: 1, Increment: 1, Pos: t.Pos}
+			c.NotNull = true
+		case p.Ahead("on", "update"):
+			p.At += 2
+			from := p.Pos()
+			if w := p.Take(); !w.Is("current_timestamp", "now", "localtime", "localtimestamp") {
+				p.At--
+				p.SyntaxError()
+			}
+			p.mods0()
+			c.OnUpdateSQL = p.Text[from:p.LastEnd()]
+		case t.Is("unique", "key", "references", "check", "generated", "on", "virtual", "stored") ||
 			t.Is("as") && p.Peek(1).Punct("("):
 			p.Refuse(t.Pos, "column option %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 		default:
 			return
 		}
 	}
+}
+
+// mods0 passes (), or a precision in brackets.
+func (p *parser) mods0() {
+	if p.Peek(0).Punct("(") && p.Peek(1).Punct(")") {
+		p.At += 2
+		return
+	}
+	p.mods()
 }
 
 // collate gives a text's column a collation.
