@@ -40,6 +40,7 @@ func Lower(n plan.Node, newID func() plan.ColID) (plan.Node, error) {
 		return n, err
 	}
 	ordered(w)
+	checked(w)
 	for i, x := range w.Row {
 		if f := &w.Target.Schema.Fields[i]; eval.Encodes(f.Type) {
 			w.Row[i] = eval.EncodeExpr(x, f.Type, f.Stored(), f.Name)

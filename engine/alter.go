@@ -41,7 +41,11 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
-	checked = checked || fit
+	held, err := s.checksHold(ctx, rel.Table, b.Alter)
+	if err != nil {
+		return err
+	}
+	checked = checked || fit || held
 	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.B
 	}
 	edit := func(e *lake.Edit) error {
 		for i := range n.Actions {
-			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i], r); err != nil {
+			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i], rel.Name, r); err != nil {
 				return err
 			}
 		}
@@ -113,7 +117,7 @@ func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction
 }
 
 // alterOne applies one action to the metadata under edit.
-func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction, r *Result) error {
+func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction, table string, r *Result) error {
 	path := a.Column.Parts
 	where := lake.Where{First: a.First, After: a.After}
 	switch a.Op {
@@ -133,10 +137,29 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		if len(path) == 0 {
 			path = []string{b.Column.Name}
 		}
-		return e.AddColumn(path, f, where)
+		if err := e.AddColumn(path, f, where); err != nil {
+			return err
+		}
+		return addChecks(e, table, b.Checks)
+	case "add check":
+		return addChecks(e, table, b.Checks)
+	case "drop constraint":
+		if e.DropCheck(a.NewName) {
+			return nil
+		}
+		if a.IfExists {
+			r.warn("00000", "constraint %q of relation %q does not exist, skipping", a.NewName, table)
+			return nil
+		}
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", a.NewName, table).At(a.Pos)
 	case "drop column":
 		if a.IfExists && len(path) == 1 && e.Schema().ByName(path[0]) == nil {
 			return nil
+		}
+		if a.Cascade {
+			if err := e.DropChecksOf(path); err != nil {
+				return err
+			}
 		}
 		return e.DropColumn(path)
 	case "rename column":

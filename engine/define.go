@@ -216,6 +216,10 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 		f.DefaultSQL, f.OnUpdateSQL, f.Numbering = col.DefaultSQL, col.OnUpdateSQL, col.Numbering
 		spec.Schema.Fields = append(spec.Schema.Fields, f)
 	}
+	spec.Checks = c.Checks
+	if c.Like != nil && c.Like.Table != nil && s.dialect.bind.HoldMode != nil {
+		spec.Checks = append(spec.Checks, likeChecks(c.Like.Table)...)
+	}
 	for k, v := range c.Props {
 		text := ""
 		if !v.Value.IsNull() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -167,6 +168,14 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 	}
 	if len(key) > 0 {
 		b.WriteString(",\n  PRIMARY KEY (" + strings.Join(key, ",") + ") /* identifier fields, not enforced */")
+	}
+	if rel, err := (relations{m.s}).Relation(ctx, bind.TableRef{Parts: []string{db, table}}); err == nil && rel.Table != nil {
+		for _, c := range describeChecks(rel.Table) {
+			b.WriteString(",\n  CONSTRAINT " + quote(c.Name) + " CHECK (" + c.SQL + ")")
+			if c.NotEnforced {
+				b.WriteString(" NOT ENFORCED")
+			}
+		}
 	}
 	b.WriteString("\n) ENGINE=" + info[0][2] + " DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci")
 	if info[0][1] != "" {

@@ -403,6 +403,9 @@ func getIndexdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum,
 }
 
 func getConstraintdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	if text, ok := s.constraintDefs.Load(uint32(a[0].Int())); ok {
+		return types.NewStr(text.(string)), nil
+	}
 	_, r, err := keyOf(ctx, s, a[0].Int())
 	if err != nil || r == nil {
 		return types.Null, err

@@ -214,6 +214,13 @@ func (e *Edit) TakeNumbers(id int, from, next int64) error {
 	if f.Numbering.Next != from {
 		return conflict("another transaction took numbers of column %s", f.Name)
 	}
+	// A catalog's server has no requirement of properties: that no branch has moved stands for it.
+	for _, r := range e.s.refs {
+		if r.Branch {
+			id := r.SnapshotID
+			e.require("assert-ref-snapshot-id", obj{"ref": r.Name, "snapshot-id": &id})
+		}
+	}
 	d := *f.Numbering
 	d.Next = next
 	return e.SetProperties(map[string]string{declaredKey(id, "identity"): d.spell()})

@@ -239,6 +239,9 @@ func (e *Edit) DropColumn(path []string) error {
 	if err := e.unused(&f, "dropped"); err != nil {
 		return err
 	}
+	if err := e.unchecked(&f); err != nil {
+		return err
+	}
 	*list = append(append([]Field(nil), (*list)[:i]...), (*list)[i+1:]...)
 	retype(e.schema.Fields)
 	return nil

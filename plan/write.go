@@ -17,6 +17,14 @@ type WriteTarget struct {
 	Base   *lake.Snapshot // the branch's head that the statement reads; nil: no data yet
 	Schema *lake.Schema   // the table's current schema: writers write this one
 	Alias  string         // as the statement calls it, for messages and EXPLAIN
+	Checks []Check        // what new rows must satisfy; none for DELETE
+}
+
+// Check is a CHECK constraint: Pred, over Cols, one for each of the target's fields, may not be FALSE.
+type Check struct {
+	Name string
+	Pred Expr
+	Cols []Column
 }
 
 // RowAddress names the hidden columns of the target's Scan that tell where a row lies. RowID

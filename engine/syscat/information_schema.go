@@ -183,6 +183,14 @@ func precisionOf(t types.Type) precision {
 
 func infoTableConstraints(ctx context.Context, q *query) error {
 	db := q.host.Database()
+	err := q.eachCheck(ctx, "", "table_schema", "table_name", func(it item, c Check) error {
+		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", c.Name, "table_catalog", db,
+			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "CHECK", "is_deferrable", "NO",
+			"initially_deferred", "NO", "enforced", yesNo(!c.NotEnforced))
+	})
+	if err != nil {
+		return err
+	}
 	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, _ []int) error {
 		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
 			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "PRIMARY KEY", "is_deferrable", "NO",

@@ -303,6 +303,25 @@ func myStatistics(ctx context.Context, q *query) error {
 }
 
 func myTableConstraints(ctx context.Context, q *query) error {
+	err := q.eachRelation(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem) error {
+		if it.def != nil || it.entry.View {
+			return nil
+		}
+		r, err := q.relation(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		for _, c := range r.Checks {
+			if err := q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", c.Name,
+				"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", "CHECK", "ENFORCED", yesNo(!c.NotEnforced)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation) error {
 		return q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", "PRIMARY",
 			"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", "PRIMARY KEY", "ENFORCED", "NO")

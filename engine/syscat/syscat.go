@@ -21,6 +21,8 @@ import (
 // Host is what the catalogs describe: one database as one session sees it. Methods may be called
 // many times in one statement; the Host caches.
 type Host interface {
+	// KeepDefinition remembers pg_get_constraintdef of a constraint that a row was made for.
+	KeepDefinition(oid uint32, text string)
 	Database() string
 	Databases() []string
 	User() string
@@ -53,6 +55,7 @@ type Relation struct {
 	Entry
 	Columns   []Column
 	Key       []int // identifier fields, as indexes of Columns
+	Checks    []Check
 	Comment   string
 	Partition string // the partition spec as text, "" when unpartitioned
 	Rows      int64  // of the current snapshot; -1 unknown
@@ -61,6 +64,17 @@ type Relation struct {
 	SQL       string    // a view's query
 	Options   []string  // key=value
 }
+
+// Check is a CHECK constraint: SQL in PostgreSQL's dialect unless MySQL, and the columns that it
+// names, as attribute numbers.
+type Check struct {
+	Name, SQL          string
+	Columns            []int
+	MySQL, NotEnforced bool
+}
+
+// Definition is pg_get_constraintdef of c.
+func (c Check) Definition() string { return "CHECK ((" + c.SQL + "))" }
 
 // Column is a column of a Relation; its attribute number is its position.
 type Column struct {

@@ -576,7 +576,8 @@ type CreateTable struct {
 	Temp        bool
 	Columns     []ColumnDef
 	PrimaryKey  []string // identifier fields
-	PartitionBy []Expr   // transforms as Calls or Idents
+	Checks      []Check
+	PartitionBy []Expr // transforms as Calls or Idents
 	SortedBy    []Order
 	Props       map[string]Expr // WITH (…), TBLPROPERTIES (…)
 	Location    string
@@ -597,8 +598,20 @@ type ColumnDef struct {
 	// OnUpdateSQL is MySQL's ON UPDATE CURRENT_TIMESTAMP, as written.
 	OnUpdateSQL string
 	Identity    *Identity
+	Checks      []Check
 	Comment     string
 	PrimaryKey  bool
+	Pos         int
+}
+
+// Check is a CHECK constraint: SQL is Expr as written, from From on in the statement's text.
+type Check struct {
+	Name        string // "": none is written
+	SQL         string
+	Expr        Expr
+	From        int
+	NotValid    bool // rows that are there are not looked at
+	NotEnforced bool
 	Pos         int
 }
 
@@ -661,6 +674,7 @@ type AlterAction struct {
 	Identity    *Identity
 	Type        *TypeName
 	Using       Expr // alter type
+	Check       *Check
 	Comment     string
 	Props       map[string]Expr
 	Keys        []string

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -20,10 +21,21 @@ type AlterAction struct {
 	// DefaultSQL and OnUpdateSQL are texts as in CreateColumn.
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering // "add identity"
+	Checks                  []AlterCheck    // "add check", and of "add column"
 	Props                   map[string]Constant
 	Ref                     When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
 	Call *ProcedureCall
+}
+
+// AlterCheck is a constraint that is added. Names has columns as "{#i}" by their place in Fields, the
+// schema as the actions before leave it; Pred is over Cols, one for each.
+type AlterCheck struct {
+	Check    lake.Check
+	Fields   []string // names
+	Pred     plan.Expr
+	Cols     []plan.Column
+	NotValid bool
 }
 
 // ProcedureCall is CALL, or ALTER TABLE … EXECUTE: arguments evaluated, and a predicate over the
@@ -124,6 +136,9 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 			if len(a.Column.Parts) < 2 {
 				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type})
 			}
+			for i := range a.Def.Checks {
+				out.Checks = append(out.Checks, b.alterCheck(&a.Def.Checks[i], schema))
+			}
 		}
 	case "alter type":
 		out.Type = b.typeOf(a.Type)
@@ -132,6 +147,8 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		f.Type = out.Type
 	case "set default":
 		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
+	case "add check":
+		out.Checks = append(out.Checks, b.alterCheck(a.Check, schema))
 	case "on update":
 		out.OnUpdateSQL = b.dialectSQL(a.OnUpdateSQL)
 	case "add identity":
@@ -151,6 +168,15 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 	if a.Ref != nil && a.Ref.AsOf != nil {
 		out.Ref = b.when(a.Ref.AsOf, nil)
 	}
+	return out
+}
+
+func (b *binder) alterCheck(c *ast.Check, schema *altered) AlterCheck {
+	out := AlterCheck{NotValid: c.NotValid || c.NotEnforced}
+	for _, f := range schema.fields {
+		out.Fields = append(out.Fields, f.Name)
+	}
+	out.Check, out.Pred, out.Cols = b.declareCheck(schema.rel.Name, schema.fields, c, func(i int) string { return fmt.Sprintf("#%d", i) })
 	return out
 }
 

@@ -16,7 +16,8 @@ import (
 // allows of it is for lake to say.
 type CreateTable struct {
 	Columns    []CreateColumn
-	PrimaryKey []string // identifier fields, the columns' own PRIMARY KEY included
+	PrimaryKey []string     // identifier fields, the columns' own PRIMARY KEY included
+	Checks     []lake.Check // with columns as "{#i}", by their place
 	Props      map[string]Constant
 	Like       *Relation
 	// AsColumns: the table takes Bound.Plan's rows; its columns are Columns, by position.
@@ -61,6 +62,16 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 			b.fail(sqlerr.DuplicateColumn, -1, "column \"%s\" specified more than once", col.Name)
 		}
 		seen[col.Name] = true
+	}
+	var fields []lake.Field
+	if c.Like != nil && c.Like.Table != nil {
+		fields = append(fields, c.Like.Table.Schema().Fields...)
+	}
+	for _, col := range c.Columns {
+		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type})
+	}
+	if len(s.Checks) > 0 {
+		c.Checks = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
 	}
 	for i, k := range c.PrimaryKey {
 		// A key's columns are NOT NULL, said or not.
@@ -194,6 +205,22 @@ func (b *binder) defaultOf(f *lake.Field) plan.Expr {
 
 // keptExpr binds an expression that a table keeps for a column as SQL.
 func (b *binder) keptExpr(text string, f *lake.Field, what string) plan.Expr {
+	e, dialect := b.keptSyntax(text)
+	if e == nil {
+		b.fail(sqlerr.DataCorrupted, -1, "the %s of column \"%s\" cannot be read: %s", what, f.Name, strings.TrimPrefix(text, "mysql:"))
+	}
+	outer := b.d
+	b.d = dialect
+	b.inView++
+	x := b.constantExpr(nil, e, inConstant)
+	b.inView--
+	b.d = outer
+	return b.assign(x, f)
+}
+
+// keptSyntax parses an expression that a table keeps as SQL; nil where it cannot be read. The
+// dialect is the one that it is bound in.
+func (b *binder) keptSyntax(text string) (ast.Expr, *Dialect) {
 	sql, mysql := strings.CutPrefix(text, "mysql:")
 	parse, dialect := b.env.Parse, b.d
 	if b.env.ViewDialect != nil {
@@ -214,16 +241,7 @@ func (b *binder) keptExpr(text string, f *lake.Field, what string) plan.Expr {
 			}
 		}
 	}
-	if e == nil {
-		b.fail(sqlerr.DataCorrupted, -1, "the %s of column \"%s\" cannot be read: %s", what, f.Name, sql)
-	}
-	outer := b.d
-	b.d = dialect
-	b.inView++
-	x := b.constantExpr(nil, e, inConstant)
-	b.inView--
-	b.d = outer
-	return b.assign(x, f)
+	return e, dialect
 }
 
 func isStable(x plan.Expr) bool {

@@ -211,7 +211,7 @@ func (b *binder) writeTarget(rel *Relation, alias string) plan.WriteTarget {
 	if alias == "" {
 		alias = rel.Name
 	}
-	return plan.WriteTarget{Table: rel.Table, Branch: rel.Branch, Base: rel.Snapshot, Schema: rel.TableSchema, Alias: alias}
+	return plan.WriteTarget{Table: rel.Table, Branch: rel.Branch, Base: rel.Snapshot, Schema: rel.TableSchema, Alias: alias, Checks: b.checks(rel)}
 }
 
 // fieldIndex finds a column of the target by name.

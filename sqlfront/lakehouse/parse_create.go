@@ -117,3 +117,25 @@ func NullKey(t *ast.CreateTable, same func(a, b string) bool) *ast.ColumnDef {
 	}
 	return nil
 }
+
+// Check parses CHECK (expression) and what may follow it.
+func (p *Parser) Check(name string) ast.Check {
+	c := ast.Check{Name: name, Pos: p.Pos()}
+	p.Expect("check")
+	p.Expect("(")
+	c.From = p.Pos()
+	c.Expr = p.Dialect.Expr(")")
+	c.SQL = p.Text[c.From:p.LastEnd()]
+	p.Expect(")")
+	for {
+		switch {
+		case p.Accept("not", "enforced"):
+			c.NotEnforced = true
+		case p.Accept("not", "valid"):
+			c.NotValid = true
+		case p.Accept("enforced"), p.Accept("no", "inherit"):
+		default:
+			return c
+		}
+	}
+}

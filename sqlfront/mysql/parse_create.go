@@ -104,8 +104,9 @@ func (p *parser) createTable(pos int, replace, temp bool) ast.Stmt {
 // tableElement parses a column, PRIMARY KEY (…), or an index, which there are none of.
 func (p *parser) tableElement(t *ast.CreateTable) {
 	pos := p.Pos()
+	name := ""
 	if p.Accept("constraint") && !p.Peek(0).Is("primary", "unique", "foreign", "check") {
-		p.Ident()
+		name = p.Ident()
 	}
 	once := func() {
 		if len(t.PrimaryKey) > 0 {
@@ -124,6 +125,9 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 		})
 		p.indexType()
 		return
+	case p.Ahead("check", "("):
+		t.Checks = append(t.Checks, p.Check(name))
+		return
 	case p.Peek(0).Is("unique", "foreign", "check", "fulltext", "spatial"):
 		p.Refuse(pos, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
 	case p.Peek(0).Is("key", "index"):
@@ -134,7 +138,7 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 		once()
 		t.PrimaryKey = append(t.PrimaryKey, c.Name)
 	}
-	t.Columns = append(t.Columns, c)
+	t.Columns, t.Checks = append(t.Columns, c), append(t.Checks, c.Checks...)
 }
 
 func (p *parser) indexType() {
@@ -166,6 +170,11 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 			c.PrimaryKey, c.NotNull = true, true
 		case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
 			collate(c, p.charset())
+		case p.Ahead("check", "("):
+			c.Checks = append(c.Checks, p.Check(""))
+		case p.Ahead("constraint") && p.Peek(2).Is("check"):
+			p.At++
+			c.Checks = append(c.Checks, p.Check(p.Ident()))
 		case p.Accept("auto_increment"):
 			c.Identity = &ast.Identity{Kind: "auto_increment", Start: 1, Increment: 1, Pos: t.Pos}
 			c.NotNull = true

@@ -105,9 +105,9 @@ func (p *stmtParser) tableElements(t *ast.CreateTable) {
 }
 
 func (p *stmtParser) tableElement(t *ast.CreateTable) {
-	start := p.Pos()
+	start, name := p.Pos(), ""
 	if p.Accept("constraint") {
-		p.Name()
+		name = p.Name()
 	}
 	once := func() {
 		if len(t.PrimaryKey) > 0 {
@@ -125,6 +125,8 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 		for p.Accept("including") || p.Accept("excluding") {
 			p.Ident()
 		}
+	case p.Peek(0).Is("check") && p.Peek(1).Punct("("):
+		t.Checks = append(t.Checks, p.Check(name))
 	case p.Peek(0).Is("unique", "check", "foreign", "exclude") && !p.Peek(1).IsName():
 		p.Refuse(start, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
 	default:
@@ -133,7 +135,7 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 			once()
 			t.PrimaryKey = append(t.PrimaryKey, c.Name)
 		}
-		t.Columns = append(t.Columns, c)
+		t.Columns, t.Checks = append(t.Columns, c), append(t.Checks, c.Checks...)
 	}
 }
 
@@ -160,8 +162,13 @@ func (p *stmtParser) columnName() string {
 // ColumnOptions parses what may follow a column's type, in any order.
 func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
 	for {
+		name := ""
 		if p.Accept("constraint") {
-			p.Name()
+			name = p.Name()
+		}
+		if p.Ahead("check", "(") {
+			c.Checks = append(c.Checks, p.Check(name))
+			continue
 		}
 		if p.Ahead("generated", "always", "as", "identity") || p.Ahead("generated", "by", "default", "as", "identity") {
 			c.Identity = p.identity()
