@@ -11,6 +11,7 @@ package dml
 import (
 	"strings"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -39,6 +40,12 @@ func Lower(n plan.Node, newID func() plan.ColID) (plan.Node, error) {
 		return n, err
 	}
 	ordered(w)
+	checked(w)
+	for i, x := range w.Row {
+		if f := &w.Target.Schema.Fields[i]; eval.Encodes(f.Type) {
+			w.Row[i] = eval.EncodeExpr(x, f.Type, f.Stored(), f.Name)
+		}
+	}
 	return w, nil
 }
 

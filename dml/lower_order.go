@@ -50,7 +50,7 @@ func Clustering(w *plan.Write) (cols []plan.Column, keys []plan.SortKey, all boo
 	row := make([]plan.Expr, len(w.Target.Schema.Fields))
 	for i := range row {
 		f := &w.Target.Schema.Fields[i]
-		cols = append(cols, plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Type})
+		cols = append(cols, plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Stored()})
 		row[i] = plan.ColOf(cols[i])
 	}
 	if Lineage(w) {
@@ -84,7 +84,7 @@ func OrderKeys(order *lake.SortOrder, schema *lake.Schema, row []plan.Expr) []pl
 			return nil
 		}
 		e := Transformed(schema, row, f.SourceIDs[0], f.Transform)
-		if e == nil {
+		if e == nil || !lake.OrderedAsStored(e.Type()) {
 			return nil
 		}
 		keys = append(keys, plan.SortKey{Expr: e, Desc: f.Desc, NullsFirst: f.NullsFirst})
@@ -120,9 +120,12 @@ func Transformed(schema *lake.Schema, row []plan.Expr, id int, t lake.Transform)
 	if x == nil || t.Kind == lake.Identity {
 		return x
 	}
-	ret, _ := t.Result(f.Type, f.Iceberg)
-	src := f.Type
-	fn := eval.NewRowFunction(t.String(), []types.Type{src}, ret, func(_ *eval.Ctx, args []types.Datum) (types.Datum, error) {
+	src := f.Stored()
+	if !src.Same(f.Type) && !lake.OrderedAsStored(f.Type) {
+		return nil
+	}
+	ret, _ := t.Result(src, f.Iceberg)
+	fn := eval.NewRowFunction(t.String(), []types.Type{f.Type}, ret, func(_ *eval.Ctx, args []types.Datum) (types.Datum, error) {
 		return t.Apply(args[0], src), nil
 	})
 	return &plan.Call{Func: fn, Args: []plan.Expr{x}, Typ: ret, Pos: -1}

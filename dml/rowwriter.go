@@ -64,7 +64,7 @@ const MaxOpen = 128
 
 // Writer makes a RowWriter; many may work at once.
 func (s *Sink) Writer(ctx context.Context) (*RowWriter, error) {
-	p, err := newPartitioner(s.spec, s.schema)
+	p, err := newPartitioner(s.spec, s.schema.Stored())
 	if err != nil {
 		return nil, err
 	}

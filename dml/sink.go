@@ -18,7 +18,7 @@ import (
 type Sink struct {
 	table  *lake.Table
 	schema *lake.Schema
-	fields []lake.Field // of the files: the schema's, then lineage
+	fields []lake.Field // of the files: the schema's with their stored types, then lineage
 	spec   *lake.PartitionSpec
 	opt    fileOptions
 	fs     lake.FS
@@ -40,7 +40,7 @@ func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 	t := n.Target.Table
 	s := &Sink{table: t, schema: n.Target.Schema, spec: specOf(n), fs: t.FS(), id: uuid.NewString(),
 		buffer: max(buffer, 8<<20), once: n.Once, touched: map[string]*roaring64.Bitmap{}}
-	s.fields = append([]lake.Field(nil), n.Target.Schema.Fields...)
+	s.fields = lake.StoredFields(n.Target.Schema.Fields)
 	if Lineage(n) {
 		s.fields = append(s.fields, lineageFields...)
 	}
@@ -106,7 +106,7 @@ func (s *Sink) wrote(f *lake.DataFile) {
 // Written lists all files so far.
 func (s *Sink) Written() []*lake.DataFile { return s.written }
 
-// Types are those of the columns that writers take.
+// Types are those of the columns that writers take: as values are stored.
 func (s *Sink) Types() []types.Type {
 	out := make([]types.Type, len(s.fields))
 	for i := range s.fields {

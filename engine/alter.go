@@ -37,12 +37,29 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
+	fit, err := s.valuesFit(ctx, rel.Table, n.Actions, b.Alter)
+	if err != nil {
+		return err
+	}
+	held, err := s.checksHold(ctx, rel.Table, b.Alter)
+	if err != nil {
+		return err
+	}
+	checked = checked || fit || held
 	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
 	if err != nil {
 		return err
 	}
 	if err := s.viewsOfRenamedColumns(ctx, rel, n.Actions); err != nil {
 		return err
+	}
+	if fill := filledColumns(rel.Table, n.Actions, b.Alter); len(views) == 0 && len(fill) > 0 {
+		return s.wholly(ctx, r, func() error {
+			if err := s.alterActions(ctx, n, b, rel, checked, r); err != nil {
+				return err
+			}
+			return s.fill(ctx, n, rel, fill)
+		})
 	}
 	if len(views) > 0 {
 		return s.wholly(ctx, r, func() error {
@@ -53,21 +70,26 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 				}
 				s.moved(v, nil)
 			}
-			return s.alterActions(ctx, n, b, rel, checked)
+			return s.alterActions(ctx, n, b, rel, checked, r)
 		})
 	}
-	return s.alterActions(ctx, n, b, rel, checked)
+	return s.alterActions(ctx, n, b, rel, checked, r)
 }
 
 // alterActions commits the actions that are edits of the table's metadata.
-func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool) error {
+func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool, r *Result) error {
 	refs := false
 	for i := range n.Actions {
 		refs = refs || n.Actions[i].Ref != nil
 	}
+	for i := range n.Actions {
+		if err := s.numberFrom(ctx, n, rel, &n.Actions[i], &b.Alter[i]); err != nil {
+			return err
+		}
+	}
 	edit := func(e *lake.Edit) error {
 		for i := range n.Actions {
-			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i]); err != nil {
+			if err := s.alterOne(e, &n.Actions[i], &b.Alter[i], rel.Name, r); err != nil {
 				return err
 			}
 		}
@@ -95,7 +117,7 @@ func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction
 }
 
 // alterOne applies one action to the metadata under edit.
-func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction) error {
+func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction, table string, r *Result) error {
 	path := a.Column.Parts
 	where := lake.Where{First: a.First, After: a.After}
 	switch a.Op {
@@ -109,14 +131,35 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		if err != nil {
 			return err
 		}
+		noteDefaultDecimal(r, f)
 		f.Doc, f.InitialDefault, f.WriteDefault = b.Column.Comment, b.Column.Default, b.Column.Default
+		f.DefaultSQL, f.OnUpdateSQL, f.Numbering = b.Column.DefaultSQL, b.Column.OnUpdateSQL, b.Column.Numbering
 		if len(path) == 0 {
 			path = []string{b.Column.Name}
 		}
-		return e.AddColumn(path, f, where)
+		if err := e.AddColumn(path, f, where); err != nil {
+			return err
+		}
+		return addChecks(e, table, b.Checks)
+	case "add check":
+		return addChecks(e, table, b.Checks)
+	case "drop constraint":
+		if e.DropCheck(a.NewName) {
+			return nil
+		}
+		if a.IfExists {
+			r.warn("00000", "constraint %q of relation %q does not exist, skipping", a.NewName, table)
+			return nil
+		}
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", a.NewName, table).At(a.Pos)
 	case "drop column":
 		if a.IfExists && len(path) == 1 && e.Schema().ByName(path[0]) == nil {
 			return nil
+		}
+		if a.Cascade {
+			if err := e.DropChecksOf(path); err != nil {
+				return err
+			}
 		}
 		return e.DropColumn(path)
 	case "rename column":
@@ -126,13 +169,19 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		if err != nil {
 			return err
 		}
-		return e.ChangeType(path, f.Iceberg)
+		return e.ChangeType(path, f)
 	case "set not null", "drop not null":
 		return e.SetRequired(path, a.Op == "set not null")
 	case "set default":
-		return e.SetDefault(path, b.Default)
+		return e.SetDefault(path, b.Default, b.DefaultSQL)
 	case "drop default":
-		return e.SetDefault(path, nil)
+		return e.SetDefault(path, nil, "")
+	case "on update":
+		return e.SetOnUpdate(path, b.OnUpdateSQL)
+	case "add identity":
+		return e.SetNumbering(path, b.Numbering)
+	case "drop identity":
+		return e.SetNumbering(path, nil)
 	case "move column":
 		return e.MoveColumn(path, where)
 	case "comment column":

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -136,7 +137,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 			return skipExisting(name, r)
 		}
 	}
-	spec, err := s.tableSpec(ctx, name, n, b)
+	spec, err := s.tableSpec(ctx, name, n, b, r)
 	if err != nil {
 		return err
 	}
@@ -189,19 +190,35 @@ func skipExisting(name lake.Name, r *Result) error {
 }
 
 // tableSpec gathers what CREATE TABLE says of the table.
-func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound) (lake.TableSpec, error) {
+func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound, r *Result) (lake.TableSpec, error) {
 	c := b.Create
 	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
 	if c.Like != nil && c.Like.Table != nil {
-		spec.Schema.Fields = append(spec.Schema.Fields, c.Like.Table.Schema().Fields...)
+		for _, f := range c.Like.Table.Schema().Fields {
+			if n := f.Numbering; n != nil && n.Kind == "auto_increment" {
+				f.Numbering = &lake.Numbering{Kind: n.Kind, Next: 1, Increment: n.Increment}
+			} else {
+				f.Numbering = nil // as LIKE without INCLUDING IDENTITY
+			}
+			spec.Schema.Fields = append(spec.Schema.Fields, f)
+		}
 	}
 	for _, col := range c.Columns {
 		f, err := lake.FieldOf(col.Name, col.Type, col.NotNull)
 		if err != nil {
 			return spec, err
 		}
+		if i := len(spec.Schema.Fields); c.As && b.Plan != nil && i < len(b.Plan.Columns()) {
+			f = exactField(f, b.Plan, b.Plan.Columns()[i].ID)
+		}
+		noteDefaultDecimal(r, f)
 		f.Doc, f.WriteDefault = col.Comment, col.Default
+		f.DefaultSQL, f.OnUpdateSQL, f.Numbering = col.DefaultSQL, col.OnUpdateSQL, col.Numbering
 		spec.Schema.Fields = append(spec.Schema.Fields, f)
+	}
+	spec.Checks = c.Checks
+	if c.Like != nil && c.Like.Table != nil && s.dialect.bind.HoldMode != nil {
+		spec.Checks = append(spec.Checks, likeChecks(c.Like.Table)...)
 	}
 	for k, v := range c.Props {
 		text := ""
@@ -329,7 +346,11 @@ func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.
 		id++
 		f := &schema.Fields[i]
 		out := plan.Column{ID: id, Name: f.Name, Type: f.Type}
-		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: &plan.Cast{X: plan.ColOf(c), Typ: f.Type, Context: plan.Assignment, Pos: -1}})
+		var x plan.Expr = &plan.Cast{X: plan.ColOf(c), Typ: f.Type, Context: plan.Assignment, Pos: -1}
+		if f.Type.MySQL != nil && c.Type.MySQL == nil {
+			x = &plan.Call{Func: eval.Holder(f.Name, c.Type, f.Type, b.Create.Hold), Args: []plan.Expr{plan.ColOf(c)}, Typ: f.Type, Pos: -1}
+		}
+		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: x})
 	}
 	in.Source = p
 	return s.runWriteWith(ctx, b, in, args, r, func(ctx context.Context, ch lake.Change) error {

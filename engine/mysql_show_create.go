@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -123,7 +125,7 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		return nil, mysqlError(1347, "HY000", "'%s.%s' is not VIEW", db, table)
 	}
 	q := selectFrom("COLUMNS", where, append(items("COLUMN_NAME", "COLUMN_TYPE", "IS_NULLABLE", "COLUMN_KEY", "COLUMN_DEFAULT", "COLUMN_COMMENT"),
-		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")})...)
+		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")}, ast.Item{Expr: column("COLLATION_NAME")}, ast.Item{Expr: column("EXTRA")})...)
 	q.OrderBy = []ast.Order{{Expr: column("ORDINAL_POSITION")}}
 	cols, err := m.texts(ctx, q)
 	if err != nil {
@@ -137,17 +139,25 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 			b.WriteString(",\n")
 		}
 		b.WriteString("  " + quote(col[0]) + " " + col[1])
+		if c := col[8]; c != "" && c != "utf8mb4_0900_ai_ci" {
+			b.WriteString(" CHARACTER SET utf8mb4 COLLATE " + c)
+		}
+		if col[7] == "timestamp" && col[2] == "YES" {
+			b.WriteString(" NULL")
+		}
 		if col[2] == "NO" {
 			b.WriteString(" NOT NULL")
 		}
 		if col[6] == "0" {
-			def := col[4]
-			if !numeric(col[7]) {
-				def = quoteText(def)
-			}
-			b.WriteString(" DEFAULT " + def)
+			b.WriteString(" DEFAULT " + shownDefault(col[4], col[7], strings.Contains(col[9], "DEFAULT_GENERATED")))
 		} else if col[2] == "YES" {
 			b.WriteString(" DEFAULT NULL")
+		}
+		if _, on, ok := strings.Cut(col[9], "on update "); ok {
+			b.WriteString(" ON UPDATE " + on)
+		}
+		if col[9] == "auto_increment" {
+			b.WriteString(" AUTO_INCREMENT")
 		}
 		if col[5] != "" {
 			b.WriteString(" COMMENT " + quoteText(col[5]))
@@ -158,6 +168,14 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 	}
 	if len(key) > 0 {
 		b.WriteString(",\n  PRIMARY KEY (" + strings.Join(key, ",") + ") /* identifier fields, not enforced */")
+	}
+	if rel, err := (relations{m.s}).Relation(ctx, bind.TableRef{Parts: []string{db, table}}); err == nil && rel.Table != nil {
+		for _, c := range describeChecks(rel.Table) {
+			b.WriteString(",\n  CONSTRAINT " + quote(c.Name) + " CHECK (" + c.SQL + ")")
+			if c.NotEnforced {
+				b.WriteString(" NOT ENFORCED")
+			}
+		}
 	}
 	b.WriteString("\n) ENGINE=" + info[0][2] + " DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci")
 	if info[0][1] != "" {
@@ -173,9 +191,28 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 	return &shown{names: []string{"Table", "Create Table"}, rows: texts([]string{table, b.String()})}, nil
 }
 
+// shownDefault spells a default as SHOW CREATE TABLE does: the present time as it is, other
+// expressions in brackets.
+func shownDefault(def, dataType string, expression bool) string {
+	switch {
+	case expression && (strings.HasPrefix(strings.ToUpper(def), "CURRENT_TIMESTAMP") || strings.HasPrefix(def, "(")):
+		return def
+	case expression:
+		return "(" + def + ")"
+	case dataType == "bit":
+		if n, err := strconv.ParseUint(def, 10, 64); err == nil {
+			return "b'" + strconv.FormatUint(n, 2) + "'"
+		}
+		return def
+	case numeric(dataType):
+		return def
+	}
+	return quoteText(def)
+}
+
 func numeric(dataType string) bool {
 	switch dataType {
-	case "tinyint", "smallint", "int", "bigint", "decimal", "float", "double":
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "year", "bit", "decimal", "float", "double":
 		return true
 	}
 	return false

@@ -259,7 +259,7 @@ func (m *MySQL) function(name string) (types.Datum, types.Type, bool) {
 	case "row_count":
 		return number(m.affected)
 	case "last_insert_id":
-		return number(0)
+		return number(m.s.firstNumber)
 	}
 	return types.Null, types.Type{}, false
 }

@@ -1,9 +1,12 @@
 package engine
 
+import "github.com/lhsql/lhsql/plan"
+
 // Origin is the stored column that a result's column shows; the zero Origin: it is computed.
 type Origin struct {
 	Database, Table, Column string
 	Key                     bool // an identifier field
+	NotNull                 bool // the column is, and nothing in the statement makes NULLs of it
 }
 
 // Origins tells where the statement's columns come from, one for each.
@@ -12,6 +15,7 @@ func (st *Stmt) Origins() []Origin {
 	if st.bound == nil {
 		return out
 	}
+	adds := addsNulls(st.bound.Plan)
 	for i, c := range st.columns {
 		if c.TableOID == 0 {
 			continue
@@ -28,7 +32,7 @@ func (st *Stmt) Origins() []Origin {
 				continue
 			}
 			f := &rel.TableSchema.Fields[n-1]
-			out[i] = Origin{st.session.engine.databaseName(rel.Catalog, rel.Schema), rel.Name, f.Name, false}
+			out[i] = Origin{Database: st.session.engine.databaseName(rel.Catalog, rel.Schema), Table: rel.Name, Column: f.Name, NotNull: f.Required && !adds}
 			for _, id := range rel.TableSchema.Identifier {
 				out[i].Key = out[i].Key || id == f.ID
 			}
@@ -36,4 +40,30 @@ func (st *Stmt) Origins() []Origin {
 		}
 	}
 	return out
+}
+
+// addsNulls tells whether something in n may give NULL for a column that has none: a join that keeps
+// rows without a partner, or a grouping that leaves the column out.
+func addsNulls(n plan.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch n := n.(type) {
+	case *plan.Join:
+		switch n.Kind {
+		case plan.InnerJoin, plan.SemiJoin, plan.AntiJoin:
+		default:
+			return true
+		}
+	case *plan.Aggregate:
+		if n.Sets != nil {
+			return true
+		}
+	}
+	for _, in := range n.Inputs() {
+		if addsNulls(in) {
+			return true
+		}
+	}
+	return false
 }

@@ -332,3 +332,11 @@ func rowsSource(cols []ResultColumn, rows [][]types.Datum) vec.Source {
 	}
 	return v
 }
+
+// InsertID is the first number that the statement gave a row of an identity column; 0 for none.
+func (r *Result) InsertID() int64 {
+	if r.verb != "INSERT" {
+		return 0
+	}
+	return r.session.inserted
+}

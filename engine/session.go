@@ -33,6 +33,12 @@ type Session struct {
 	secret  uint32
 	start   time.Time
 
+	constraintDefs sync.Map // of CHECK constraints that pg_constraint has shown: OID to text
+
+	// Of identity columns: the first and the last number that the latest INSERT which took some gave
+	// its rows, and the first of the statement before, 0 for none.
+	firstNumber, lastNumber, inserted int64
+
 	// temp is the catalog of the session's temporary tables, nil until the first is made.
 	temp         *lake.Temporary
 	tempFolder   string

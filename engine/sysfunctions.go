@@ -20,6 +20,8 @@ func (x systemSession) Database() string     { return x.s.names().database() }
 func (x systemSession) SearchPath() []string { return x.s.lookupPath() }
 func (x systemSession) BackendPID() int32    { return x.s.pid }
 
+func (x systemSession) LastNumber() (int64, bool) { return x.s.lastNumber, x.s.lastNumber != 0 }
+
 // currentUser is who the session acts as: what SET ROLE chose, else what SET SESSION AUTHORIZATION
 // did, else who logged in. Commits name the last one, whatever was chosen.
 func (s *Session) currentUser() string {
@@ -404,6 +406,9 @@ func getIndexdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum,
 }
 
 func getConstraintdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	if text, ok := s.constraintDefs.Load(uint32(a[0].Int())); ok {
+		return types.NewStr(text.(string)), nil
+	}
 	_, r, err := keyOf(ctx, s, a[0].Int())
 	if err != nil || r == nil {
 		return types.Null, err

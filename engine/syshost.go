@@ -135,15 +135,52 @@ func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Re
 	return r, nil
 }
 
+func (h *host) KeepDefinition(oid uint32, text string) { h.s.constraintDefs.Store(oid, text) }
+
+// describeChecks gives a table's CHECK constraints with the columns' names of now.
+func describeChecks(t *lake.Table) (out []syscat.Check) {
+	fields := t.Schema().Fields
+	for _, c := range t.Checks() {
+		d := syscat.Check{Name: c.Name, NotEnforced: c.NotEnforced, MySQL: strings.HasPrefix(c.SQL, "mysql:")}
+		text, ok := c.Expand(func(id int) (string, bool) {
+			for i := range fields {
+				if fields[i].ID != id {
+					continue
+				}
+				if !slices.Contains(d.Columns, i+1) {
+					d.Columns = append(d.Columns, i+1)
+				}
+				if d.MySQL {
+					return "`" + strings.ReplaceAll(fields[i].Name, "`", "``") + "`", true
+				}
+				return syscat.Quote(fields[i].Name), true
+			}
+			return "", false
+		})
+		if d.SQL = strings.TrimPrefix(text, "mysql:"); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 func describeTable(t *lake.Table) *syscat.Relation {
 	schema := t.Schema()
 	r := &syscat.Relation{Entry: syscat.Entry{Name: t.Name.Table}, Comment: t.Properties()["comment"],
-		Partition: partitionText(t), Rows: -1}
+		Partition: partitionText(t), Rows: -1, Checks: describeChecks(t)}
 	for i := range schema.Fields {
 		f := &schema.Fields[i]
 		c := syscat.Column{Name: f.Name, Type: f.Type, NotNull: f.Required, Comment: f.Doc}
-		if f.WriteDefault != nil {
-			c.Default = sqlLiteral(*f.WriteDefault, f.Type)
+		switch {
+		case f.WriteDefault != nil:
+			c.Default = types.SQLLiteral(*f.WriteDefault, f.Type)
+		case f.DefaultSQL != "":
+			c.Default, c.MySQLDefault = strings.CutPrefix(f.DefaultSQL, "mysql:")
+			c.Expression = c.MySQLDefault || !types.IsSQLLiteral(c.Default)
+		}
+		c.OnUpdate = strings.TrimPrefix(f.OnUpdateSQL, "mysql:")
+		if f.Numbering != nil {
+			c.Identity, c.IdentityNext, c.IdentityStep = f.Numbering.Kind, f.Numbering.Next, f.Numbering.Increment
 		}
 		r.Columns = append(r.Columns, c)
 		for _, id := range schema.Identifier {
@@ -212,18 +249,6 @@ func partitionText(t *lake.Table) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-// sqlLiteral spells a constant as a DEFAULT clause shows it.
-func sqlLiteral(d types.Datum, t types.Type) string {
-	text := types.Format(d, t, &types.TextOptions{Zone: time.UTC, DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1, ByteaOutput: "hex"})
-	if t.IsNumber() {
-		return text
-	}
-	if t.Kind == types.Bool {
-		return map[string]string{"t": "true", "f": "false"}[text]
-	}
-	return "'" + strings.ReplaceAll(text, "'", "''") + "'::" + t.String()
 }
 
 // describeView gives a view's columns as its query has them today.

@@ -96,8 +96,11 @@ func (s *Session) buildWrite(ctx context.Context, b *bind.Bound, n plan.Node, ar
 	run := &writeRun{env: s.execEnv(c)}
 	run.env.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
 		ch.Inputs = inputs(b, w)
+		takeNumbers(b, &ch)
 		err := commit(ctx, ch)
-		r.wrote = r.wrote || err == nil
+		if r.wrote = r.wrote || err == nil; err == nil {
+			s.keepNumbers(b)
+		}
 		return err
 	}
 	if run.src, err = exec.Build(node, run.env); err != nil {
@@ -311,6 +314,35 @@ func (f *fedTable) Rows(ctx context.Context, _ map[int]types.Datum, yield func([
 			if err := yield(row); err != nil {
 				return err
 			}
+		}
+	}
+}
+
+// takeNumbers lets a change keep which numbers of identity columns it has used.
+func takeNumbers(b *bind.Bound, ch *lake.Change) {
+	for _, n := range b.Numbers {
+		next, used := n.Next()
+		if !used {
+			continue
+		}
+		before := ch.Edit
+		ch.Edit = func(e *lake.Edit) error {
+			if before != nil {
+				if err := before(e); err != nil {
+					return err
+				}
+			}
+			return e.TakeNumbers(n.FieldID, n.From, next)
+		}
+	}
+}
+
+// keepNumbers remembers the numbers that a statement gave its rows, for lastval and LAST_INSERT_ID.
+func (s *Session) keepNumbers(b *bind.Bound) {
+	s.inserted = 0
+	for _, n := range b.Numbers {
+		if first, last, ok := n.Taken(); ok {
+			s.firstNumber, s.lastNumber, s.inserted = first, last, first
 		}
 	}
 }

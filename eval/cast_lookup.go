@@ -152,8 +152,12 @@ func LookupCast(from, to types.Type, ctx plan.CastContext) (CastFunc, bool) {
 	return castFunc(from, to, ctx), true
 }
 
-// castFunc picks the function for a cast that exists.
+// castFunc picks the function for a cast that exists. What types.Parse reads has the type's
+// precision already.
 func castFunc(from, to types.Type, ctx plan.CastContext) CastFunc {
+	if p, ok := to.SecondDigits(); ok {
+		return rounded(castFunc(from, to.Bare(), ctx), to, p)
+	}
 	switch {
 	case from.Kind == types.Variant && to.Kind == types.Variant:
 		return castSame(from, to)

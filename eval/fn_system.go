@@ -43,6 +43,17 @@ func init() {
 		stable("current_setting", sig(text), tText, Row(currentSetting)),
 		stable("current_setting", sig(text, b), tText, Row(currentSetting)),
 		vol("set_config", sig(text, text, b), tText, Row(setConfig)).nonStrict(),
+		vol("lastval", nil, tInt8, Ask0(func(c *Ctx) (int64, error) {
+			s, err := session(c)
+			if err != nil {
+				return 0, err
+			}
+			n, ok := s.LastNumber()
+			if !ok {
+				return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "lastval is not yet defined in this session")
+			}
+			return n, nil
+		})),
 		stable("pg_backend_pid", nil, tInt4, Ask0(func(c *Ctx) (int32, error) {
 			s, err := session(c)
 			if err != nil {

@@ -1,52 +1,38 @@
 package eval
 
-import "github.com/lhsql/lhsql/types"
+import (
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
+)
 
-// This file rounds times to the precision of timestamp(p) and its kin. The types do not carry
-// it, so bind calls these functions, which PostgreSQL has under the types' own names.
+// This file rounds times to the precision of timestamp(p) and its kin: as functions, which
+// PostgreSQL has under the types' own names, and behind casts to such types.
 
 func init() {
-	with := func(t types.Type) []types.Type { return []types.Type{t, tInt4} }
-	whole := func(f func(v, unit int64) int64) Row {
-		return func(_ *Ctx, a []types.Datum) (types.Datum, error) {
-			return types.NewInt(f(a[0].Int(), precisionUnit(a[1].Int()))), nil
-		}
+	round := func(t types.Type) Func {
+		return imm(t.PGName(), []types.Type{t, tInt4}, t, Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+			return types.RoundSeconds(a[0], t.WithSecondDigits(int(max(a[1].Int(), 0)))), nil
+		}))
 	}
-	instant := whole(func(v, unit int64) int64 {
-		if v == types.TimestampInfinity || v == types.TimestampNegInfinity {
-			return v
-		}
-		// Halves go away from 2000-01-01, PostgreSQL's epoch.
-		const epoch = 946684800_000_000
-		return epoch + roundTo(v-epoch, unit)
-	})
-	Register(
-		imm("timestamp", with(tTimestamp), tTimestamp, instant),
-		imm("timestamptz", with(tTimestampTZ), tTimestampTZ, instant),
-		imm("time", with(types.T(types.Time)), types.T(types.Time), whole(roundTo)),
-		imm("timetz", with(types.T(types.TimeTZ)), types.T(types.TimeTZ), Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
-			w := a[0].W128()
-			w.Lo = uint64(roundTo(int64(w.Lo), precisionUnit(a[1].Int())))
-			return types.NewW128(w), nil
-		})),
-		imm("interval", with(types.T(types.Interval)), types.T(types.Interval), Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
-			iv := types.IntervalOf(a[0].W128())
-			iv.Micros = roundTo(iv.Micros, precisionUnit(a[1].Int()))
-			return types.NewW128(iv.W128()), nil
-		})),
-	)
+	Register(round(tTimestamp), round(tTimestampTZ), round(types.T(types.Time)), round(types.T(types.TimeTZ)), round(types.T(types.Interval)))
 }
 
-// precisionUnit is the microseconds of one unit at p digits after the second.
-func precisionUnit(p int64) int64 {
-	return types.Pow10Int64(int(6 - min(max(p, 0), 6)))
-}
-
-// roundTo rounds to a multiple of unit, halves away from zero.
-func roundTo(v, unit int64) int64 {
-	half := unit / 2
-	if v >= 0 {
-		return (v + half) / unit * unit
+// rounded is the cast f with its results rounded to p digits after the second, as t says.
+func rounded(f CastFunc, t types.Type, p int) CastFunc {
+	if p >= 6 {
+		return f
 	}
-	return -((-v + half) / unit * unit)
+	return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
+		if err := f(c, in, sel, rows, out); err != nil {
+			return err
+		}
+		return EachRow(sel, rows, func(i int) error {
+			if t.Form() == types.FormI64 {
+				out.I64[i] = types.RoundSeconds(types.NewInt(out.I64[i]), t).Int()
+			} else {
+				out.W128[i] = types.RoundSeconds(types.NewW128(out.W128[i]), t).W128()
+			}
+			return nil
+		})
+	}
 }

@@ -335,9 +335,14 @@ func relabels(from, to types.Type) bool {
 		return from.Kind == types.Bpchar && (to.Prec == 0 || to.Prec == from.Prec)
 	case types.Array, types.Struct, types.Map:
 		return from.Equal(to)
+	case types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.Interval:
+		return from.Kind == to.Kind && (to.Prec == 0 || from.Prec > 0 && from.Prec <= to.Prec)
 	}
 	return from.Kind == to.Kind
 }
+
+// SameValues tells whether values of type from are values of type to as they are.
+func SameValues(from, to types.Type) bool { return relabels(from, to) }
 
 // relabelNode passes a vector on under another type.
 type relabelNode struct {

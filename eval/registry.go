@@ -65,6 +65,9 @@ type Session interface {
 	Setting(name string) (string, bool)
 	SetSetting(name, value string, local bool) error
 	BackendPID() int32
+	// LastNumber is the last number that the session gave a row of an identity column; ok is false
+	// where it gave none.
+	LastNumber() (n int64, ok bool)
 	// ObjectName spells the object with the OID in the given system catalog ("pg_class",
 	// "pg_type", "pg_proc", "pg_namespace", "pg_authid", …), qualified when it is not visible
 	// on the search path; ok is false when there is none.

@@ -289,7 +289,13 @@ func (c candidate) polymorph(args []types.Type) (types.Type, error) {
 		}
 		return tText, nil
 	}
-	return CommonType(known)
+	elem, err := CommonType(known)
+	for _, a := range args {
+		if _, fraction := elem.SecondDigits(); a.Kind == types.Unknown && (fraction || elem.Kind == types.Varchar || elem.Kind == types.Bpchar) {
+			elem = elem.Bare() // a literal is not cut to another's length
+		}
+	}
+	return elem, err
 }
 
 // selectCandidate is func_select_candidate, its steps in its order.
@@ -532,7 +538,7 @@ func resolveExtreme(name string, args []types.Type) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
-	if Operator("<", t, t) == nil && t.Kind != types.Struct && t.Kind != types.Invalid {
+	if t.Kind != types.Varchar && Operator("<", t, t) == nil && t.Kind != types.Struct && t.Kind != types.Invalid {
 		return Resolved{}, sqlerr.New(sqlerr.UndefinedFunction,
 			"could not identify a comparison function for type %s", spell(t))
 	}

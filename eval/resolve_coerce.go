@@ -206,12 +206,12 @@ func commonParameters(p types.Type, ts []types.Type) types.Type {
 	var first types.Type
 	for _, t := range ts {
 		if t.Kind == types.Unknown {
-			continue
+			return types.T(p.Kind) // a literal is not cut to another's length
 		}
 		if first.Kind == types.Invalid {
 			first = t
 		}
-		if t.Kind != p.Kind || !t.Equal(first) {
+		if t.Kind != p.Kind || !t.Equal(first) || t.MySQL != first.MySQL {
 			return types.T(p.Kind)
 		}
 	}

@@ -111,7 +111,7 @@ func (w *write) replacedStatic(spec *lake.PartitionSpec) (func(*lake.DataFile) e
 		if f == nil || identityOf(spec, st.FieldID) < 0 {
 			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "PARTITION names a column that is not an identity partition of the table")
 		}
-		want = append(want, fixedColumn{f, d})
+		want = append(want, fixedColumn{&lake.StoredFields([]lake.Field{*f})[0], d})
 	}
 	return func(f *lake.DataFile) extent {
 		least := allOf

@@ -13,7 +13,7 @@ import (
 // scanOf reads whole rows of some data files of the target, with their addresses.
 func (w *write) scanOf(tasks []plan.FileTask, fields bool, hidden ...int) *plan.Scan {
 	t := w.node.Target
-	sc := &plan.Scan{Table: t.Table, Snapshot: t.Base, Schema: t.Schema, Pruned: true, Tasks: tasks}
+	sc := &plan.Scan{Table: t.Table, Snapshot: t.Base, Schema: t.Schema.Stored(), Pruned: true, Tasks: tasks}
 	id := plan.ColID(0)
 	add := func(name string, ty types.Type, field int) {
 		id++
@@ -22,7 +22,7 @@ func (w *write) scanOf(tasks []plan.FileTask, fields bool, hidden ...int) *plan.
 	if fields {
 		for i := range t.Schema.Fields {
 			f := &t.Schema.Fields[i]
-			add(f.Name, f.Type, f.ID)
+			add(f.Name, f.Stored(), f.ID) // a row that stays is written again as it is
 		}
 	}
 	for _, h := range hidden {

@@ -130,6 +130,7 @@ type TableSpec struct {
 	Identifier  []string
 	PartitionBy []PartitionBy
 	SortBy      []SortBy
+	Checks      []Check           // with columns as "{#i}", by their place in Schema
 	Properties  map[string]string // "format-version" is 1, 2 or 3; 2 if not given
 	Location    string            // "": the catalog's convention
 	// Replace keeps an existing table's history and gives it this schema and no rows (CREATE OR

@@ -143,7 +143,25 @@ func (e *Edit) defineLayout(spec TableSpec) error {
 			props[k] = v
 		}
 	}
-	return e.SetProperties(props)
+	if err := e.SetProperties(props); err != nil {
+		return err
+	}
+	for _, c := range spec.Checks {
+		fields := e.Schema().Fields
+		c, err := c.Placed(func(i int) (int, bool) {
+			if i >= len(fields) {
+				return 0, false
+			}
+			return fields[i].ID, true
+		})
+		if err == nil {
+			err = e.AddCheck(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return e.keepDeclared(e.Schema())
 }
 
 func distinct(fields []Field) error {

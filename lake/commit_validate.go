@@ -353,6 +353,9 @@ func (c *Change) onlyAdds() bool {
 // that was nullable and now is not, or was made anew under another id or type. A column that was
 // dropped or added meanwhile does not matter.
 func (c *Change) rowsFit(head *Table) error {
+	if err := c.promisesStill(head); err != nil {
+		return err
+	}
 	if c.Base == nil || c.Base.currentSchemaID == head.currentSchemaID || len(c.Add) == 0 {
 		return nil
 	}
@@ -428,6 +431,41 @@ func (c *Change) balanced() error {
 	if written != want {
 		return sqlerr.New(sqlerr.InternalError, "%d rows should have been written (%d read, %d deleted, %d inserted), but there are %d: nothing was committed",
 			want, b.Read, b.Deleted, b.Inserted, written)
+	}
+	return nil
+}
+
+// promisesStill: new rows were held to the declared types and the constraints that Base had.
+func (c *Change) promisesStill(head *Table) error {
+	if c.Base == nil || c.Base.staged != nil || c.Kind == Compaction || len(c.Add) == 0 {
+		return nil
+	}
+	had := map[string]bool{}
+	for _, k := range checksIn(c.Base.properties) {
+		had[k.Name+"\x00"+k.SQL] = true
+	}
+	for _, k := range checksIn(head.properties) {
+		if !had[k.Name+"\x00"+k.SQL] && !k.NotEnforced {
+			return conflict("another transaction added constraint %s to table %s", k.Name, head.Name.Table)
+		}
+	}
+	if was, is := c.Base.Schema(), head.Schema(); was != nil && is != nil {
+		return sameDeclared(was.Fields, is)
+	}
+	return nil
+}
+
+// sameDeclared: a column that is stored as it was has the declared type that it had.
+func sameDeclared(was []Field, is *Schema) error {
+	for i := range was {
+		f := &was[i]
+		g, _ := is.ByID(f.ID)
+		if g != nil && g.Iceberg == f.Iceberg && len(f.Children) == 0 && g.Type.Spell() != f.Type.Spell() {
+			return conflict("another transaction changed the type of column %s", f.Name)
+		}
+		if err := sameDeclared(f.Children, is); err != nil {
+			return err
+		}
 	}
 	return nil
 }

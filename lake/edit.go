@@ -29,6 +29,8 @@ type Edit struct {
 	expired []string       // metadata files that have left the log
 	forgot  bool           // ForgetMetadata has changed the log
 	renamed map[int]bool   // field ids whose names the name mapping must learn
+	// redeclare: properties that declare columns' types were changed.
+	redeclare bool
 }
 
 func newEdit(s *state, now time.Time) (*Edit, error) {
@@ -137,6 +139,7 @@ func (e *Edit) SetProperties(props map[string]string) error {
 		}
 		set[k] = v
 		e.s.properties[k] = v
+		e.redeclare = e.redeclare || strings.HasPrefix(k, declaredPrefix)
 	}
 	if len(set) == 0 {
 		return nil
@@ -162,6 +165,7 @@ func (e *Edit) RemoveProperties(keys []string) error {
 		if _, ok := e.s.properties[k]; ok {
 			gone = append(gone, k)
 			delete(e.s.properties, k)
+			e.redeclare = e.redeclare || strings.HasPrefix(k, declaredPrefix)
 		}
 	}
 	if len(gone) == 0 {
@@ -339,6 +343,10 @@ func (e *Edit) logMetadata(previous string, was time.Time) error {
 func (e *Edit) flush() error {
 	if err := e.flushSchema(); err != nil {
 		return err
+	}
+	if e.redeclare {
+		e.s.declareAll()
+		e.redeclare = false
 	}
 	return e.flushSpec()
 }

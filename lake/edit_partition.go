@@ -40,7 +40,7 @@ func (e *Edit) partitionField(by PartitionBy) (PartitionField, error) {
 		return PartitionField{}, sqlerr.New(sqlerr.InvalidTableDefinition, "the transform %s does not apply to column %q of type %s", by.Transform, by.Column, f.Iceberg)
 	}
 	pf := PartitionField{SourceIDs: []int{f.ID}, Name: by.Name, Transform: by.Transform}
-	pf.Type, pf.Iceberg = by.Transform.Result(f.Type, f.Iceberg)
+	pf.Type, pf.Iceberg = by.Transform.Result(f.Stored(), f.Iceberg)
 	if pf.Name == "" {
 		pf.Name = by.conventional()
 	}

@@ -143,6 +143,7 @@ func (e *Edit) AddColumn(path []string, f Field, where Where) error {
 
 // checkNew refuses types and defaults that the table's format version does not have.
 func (e *Edit) checkNew(f *Field) error {
+	e.keepDefault(f)
 	if bad := f.Unreadable(); bad != "" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "column %q: the type %s is not supported", f.Name, bad)
 	}
@@ -238,6 +239,9 @@ func (e *Edit) DropColumn(path []string) error {
 	if err := e.unused(&f, "dropped"); err != nil {
 		return err
 	}
+	if err := e.unchecked(&f); err != nil {
+		return err
+	}
 	*list = append(append([]Field(nil), (*list)[:i]...), (*list)[i+1:]...)
 	retype(e.schema.Fields)
 	return nil
@@ -304,13 +308,23 @@ func (e *Edit) RenameColumn(path []string, name string) error {
 	return nil
 }
 
-// ChangeType widens a column's type to one that the spec's "Schema Evolution" allows.
-func (e *Edit) ChangeType(path []string, iceberg string) error {
+// ChangeType gives a column another type: one whose values are stored alike, or a wider one that
+// the spec's "Schema Evolution" allows. That no value exceeds a narrower declared type is for the
+// caller to know, in the state that Change.Still keeps.
+func (e *Edit) ChangeType(path []string, to Field) error {
 	f, err := e.find(path)
 	if err != nil {
 		return err
 	}
-	iceberg = normalType(iceberg)
+	iceberg := normalType(to.Iceberg)
+	if f.Iceberg == iceberg && len(f.Children) == 0 {
+		f.Type = to.Type
+		retype(e.schema.Fields)
+		return nil
+	}
+	if f.Iceberg == iceberg && iceberg == "list" && len(to.Children) == 1 {
+		return e.ChangeType(append(path[:len(path):len(path)], "element"), to.Children[0])
+	}
 	if f.Iceberg == iceberg {
 		return nil
 	}
@@ -323,7 +337,7 @@ func (e *Edit) ChangeType(path []string, iceberg string) error {
 			return err
 		}
 	}
-	f.Iceberg, f.Type = iceberg, TypeOf(iceberg)
+	f.Iceberg, f.Type = iceberg, to.Type
 	retype(e.schema.Fields)
 	return nil
 }
@@ -365,17 +379,20 @@ func (e *Edit) SetDoc(path []string, doc string) error {
 	return err
 }
 
-// SetDefault sets the default for rows to come; nil drops it.
-func (e *Edit) SetDefault(path []string, d *types.Datum) error {
+// SetDefault sets the default for rows to come, a constant's value and its SQL; nil and "" drop it.
+func (e *Edit) SetDefault(path []string, d *types.Datum, sql string) error {
 	f, err := e.find(path)
 	if err != nil {
 		return err
 	}
 	if d != nil && d.IsNull() {
-		d = nil
+		d, sql = nil, ""
 	}
-	f.WriteDefault = d
-	return e.checkNew(&Field{Name: f.Name, Iceberg: f.Iceberg, Type: f.Type, Children: f.Children, WriteDefault: d})
+	f.WriteDefault, f.DefaultSQL = d, sql
+	first := f.InitialDefault
+	e.keepDefault(f)
+	f.InitialDefault = first
+	return e.checkNew(&Field{Name: f.Name, Iceberg: f.Iceberg, Type: f.Type, Children: f.Children, WriteDefault: f.WriteDefault})
 }
 
 // SetIdentifier names the columns that tell rows apart (spec, "Identifier Field IDs").
@@ -412,6 +429,9 @@ func (e *Edit) flushSchema() error {
 		}
 	}
 	if err := e.mapNames(s); err != nil {
+		return err
+	}
+	if err := e.keepDeclared(s); err != nil {
 		return err
 	}
 	if same == e.s.currentSchemaID {

@@ -8,8 +8,8 @@ import (
 )
 
 // FieldOf makes a field of a SQL type, without ids: the inverse of Field.Type. Types that
-// Iceberg lacks become the nearest that holds all their values (smallint → int, varchar →
-// string, json → string); others are refused (0A000).
+// Iceberg lacks are stored as the nearest that holds all their values (smallint → int, varchar →
+// string, json → string), and kept beside it as declared; others are refused (0A000).
 func FieldOf(name string, t types.Type, required bool) (Field, error) {
 	f := Field{Name: name, Type: t, Required: required}
 	switch t.Kind {
@@ -50,7 +50,24 @@ func FieldOf(name string, t types.Type, required bool) (Field, error) {
 		return f, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: type %s cannot be stored", name, t).WithHint("%s", hint)
 	}
 	f.Iceberg, f.Type = ice, TypeOf(ice)
+	if _, ok := declaredOf(t, ice); ok {
+		f.Type = t
+	}
 	return f, nil
+}
+
+// DefaultDecimal is what a numeric without precision is stored as, where nothing says what its
+// values need.
+const DefaultDecimal = "decimal(38,20)"
+
+// storedAs tells whether values of t are stored as the Iceberg type.
+func storedAs(t types.Type, iceberg string) bool {
+	if t.Kind == types.Numeric && !t.Fixed {
+		_, _, ok := decimalParams(iceberg)
+		return ok
+	}
+	ice, hint := icebergOf(t)
+	return hint == "" && ice == iceberg
 }
 
 // icebergOf spells a scalar type; where it cannot, hint says what to do.
@@ -69,14 +86,15 @@ func icebergOf(t types.Type) (spelled, hint string) {
 	case types.Numeric:
 		switch {
 		case !t.Fixed:
-			return "", "Give precision and scale: numeric(38, 10)."
+			return DefaultDecimal, ""
 		case t.Prec > 38 && !t.Declared && t.Scale <= 38:
 			return fmt.Sprintf("decimal(38,%d)", t.Scale), "" // a computed column's bound is an upper one
 		case t.Prec > 38 || t.Scale > t.Prec:
 			return "", "A decimal has at most 38 digits."
 		}
 		return fmt.Sprintf("decimal(%d,%d)", t.Prec, t.Scale), ""
-	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.Unknown, types.JSON, types.JSONB:
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.Char, types.Unknown, types.JSON, types.JSONB,
+		types.Interval, types.TimeTZ:
 		return "string", ""
 	case types.Bytea:
 		if t.Prec > 0 {
@@ -101,8 +119,6 @@ func icebergOf(t types.Type) (spelled, hint string) {
 		return "uuid", ""
 	case types.Oid:
 		return "long", ""
-	case types.Interval:
-		return "", "Store the number of days or microseconds instead."
 	}
 	return "", "Cast it to text."
 }

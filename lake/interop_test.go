@@ -164,7 +164,7 @@ func TestPyIcebergReadsOurDDL(t *testing.T) {
 			e.AddColumn([]string{"st"}, st, Where{First: true}),
 			e.AddColumn([]string{"st", "b"}, primitive("", "decimal(9,2)"), Where{After: "a"}),
 			e.AddColumn([]string{"at"}, primitive("", "timestamp"), Where{}),
-			e.ChangeType([]string{"st", "a"}, "long"),
+			e.ChangeType([]string{"st", "a"}, Field{Iceberg: "long", Type: TypeOf("long")}),
 			e.RenameColumn([]string{"x"}, "xx"),
 			e.SetDoc([]string{"xx"}, "the x"),
 			e.AddPartitionField(PartitionBy{Column: "at", Transform: Transform{Kind: Month}}),
@@ -218,7 +218,7 @@ print(len(t.schemas()), len(t.specs()), t.metadata.last_column_id, t.metadata.la
 	for what, edit := range map[string]func(*Edit) error{
 		"drop of a partition source": func(e *Edit) error { return e.DropColumn([]string{"at"}) },
 		"drop of a sort source":      func(e *Edit) error { return e.DropColumn([]string{"xx"}) },
-		"narrowing":                  func(e *Edit) error { return e.ChangeType([]string{"xx"}, "int") },
+		"narrowing":                  func(e *Edit) error { return e.ChangeType([]string{"xx"}, Field{Iceberg: "int", Type: TypeOf("int")}) },
 		"duplicate":                  func(e *Edit) error { return e.AddColumn([]string{"s"}, primitive("", "int"), Where{}) },
 		"rename onto another":        func(e *Edit) error { return e.RenameColumn([]string{"s"}, "xx") },
 		"missing":                    func(e *Edit) error { return e.DropColumn([]string{"nope"}) },
@@ -226,7 +226,7 @@ print(len(t.schemas()), len(t.specs()), t.metadata.last_column_id, t.metadata.la
 		"member of no struct":        func(e *Edit) error { return e.AddColumn([]string{"s", "a"}, primitive("", "int"), Where{}) },
 		"default in v2": func(e *Edit) error {
 			d := types.NewInt(1)
-			return e.SetDefault([]string{"xx"}, &d)
+			return e.SetDefault([]string{"xx"}, &d, "")
 		},
 		"v3 type in v2": func(e *Edit) error { return e.AddColumn([]string{"v"}, primitive("", "variant"), Where{}) },
 		"not null, no default": func(e *Edit) error {

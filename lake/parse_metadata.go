@@ -229,6 +229,9 @@ func parseMetadata(b []byte) (*state, error) {
 		return nil, err
 	}
 	s.readSortOrders(&m)
+	if declares(s.properties) {
+		s.declareAll()
+	}
 	return s, s.readSnapshots(&m)
 }
 
@@ -348,7 +351,7 @@ func (s *state) typePartitionField(pf *PartitionField) {
 		return
 	}
 	if f := s.sourceField(pf.SourceIDs[0]); f != nil {
-		pf.Type, pf.Iceberg = pf.Transform.Result(f.Type, f.Iceberg)
+		pf.Type, pf.Iceberg = pf.Transform.Result(f.Stored(), f.Iceberg)
 	}
 }
 

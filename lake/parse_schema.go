@@ -201,7 +201,7 @@ func TypeOf(iceberg string) types.Type {
 		return types.DecimalType(p, s)
 	}
 	if n, ok := fixedLength(iceberg); ok {
-		return types.Type{Kind: types.Bytea, Prec: int16(min(n, 1<<15-1))}
+		return types.Type{Kind: types.Bytea, Prec: int32(min(n, 1<<15-1))}
 	}
 	if strings.HasPrefix(iceberg, "geometry") || strings.HasPrefix(iceberg, "geography") {
 		return types.T(types.Bytea) // WKB

@@ -30,6 +30,17 @@ type Field struct {
 	// v3 defaults; nil: none. A NULL default is nil too.
 	InitialDefault *types.Datum // value of rows in files written before the field existed
 	WriteDefault   *types.Datum // value for writers that give none
+	// What our own writers keep beside the format (declared.go).
+	DefaultSQL  string // the default as SQL, where WriteDefault cannot say it; behind "mysql:" in that dialect
+	OnUpdateSQL string // what an UPDATE that does not set the column sets it to
+	Numbering   *Numbering
+}
+
+// Numbering is what a column that numbers its rows keeps (GENERATED … AS IDENTITY, AUTO_INCREMENT). Next is the first number that is free; writers take
+// a block of numbers in the commit that uses them.
+type Numbering struct {
+	Kind            string // "always", "default", "auto_increment"
+	Next, Increment int64
 }
 
 // ByID finds the field with the id at any depth; nil if there is none. path gives the field

@@ -34,8 +34,9 @@ func row(s *lake.Schema) ([]plan.Column, []plan.Expr) {
 // tableOrder is the table's own order; no keys: it has none that can be computed.
 func tableOrder(t *lake.Table) rewriteOrder {
 	order := t.DefaultSortOrder()
-	_, r := row(t.Schema())
-	keys := dml.OrderKeys(order, t.Schema(), r)
+	s := t.Schema().Stored()
+	_, r := row(s)
+	keys := dml.OrderKeys(order, s, r)
 	if len(keys) == 0 {
 		return rewriteOrder{}
 	}
@@ -49,7 +50,7 @@ func tableOrder(t *lake.Table) rewriteOrder {
 //
 // As in Spark NULLS FIRST goes with ASC and NULLS LAST with DESC.
 func parseOrder(t *lake.Table, text string) (rewriteOrder, error) {
-	p := orderParser{text: text, schema: t.Schema()}
+	p := orderParser{text: text, schema: t.Schema().Stored()}
 	p.next()
 	_, p.row = row(p.schema)
 	var o rewriteOrder

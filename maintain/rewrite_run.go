@@ -141,7 +141,7 @@ func (r *rewriting) write(ctx context.Context, groups []*RewriteGroup) ([]*writt
 // writeGroup writes the files that stand for a group's.
 func (r *rewriting) writeGroup(ctx context.Context, g *RewriteGroup, workers, share int) (lake.Change, error) {
 	p, t := r.p, r.table
-	s := t.Schema()
+	s := t.Schema().Stored() // rows are moved as they are
 	cols, row := row(s)
 	scan := &plan.Scan{Table: t, Snapshot: p.snapshot, Schema: s, Alias: t.Name.Table, Pruned: true, Tasks: g.Tasks}
 	for i := range cols {

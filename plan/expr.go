@@ -117,6 +117,20 @@ type Cast struct {
 	Pos     int
 }
 
+// WithoutLength is e without the casts that take off a length and change no value: a varchar(n) as
+// text. What is known of a column is known of it by either name.
+func WithoutLength(e Expr) Expr {
+	for {
+		c, ok := e.(*Cast)
+		if !ok || c.Typ.Prec != 0 || !plainText(c.Typ) || !plainText(c.X.Type()) {
+			return e
+		}
+		e = c.X
+	}
+}
+
+func plainText(t types.Type) bool { return t.Kind == types.Text || t.Kind == types.Varchar }
+
 // FieldOf reads member Index of a struct.
 type FieldOf struct {
 	X     Expr

@@ -17,6 +17,14 @@ type WriteTarget struct {
 	Base   *lake.Snapshot // the branch's head that the statement reads; nil: no data yet
 	Schema *lake.Schema   // the table's current schema: writers write this one
 	Alias  string         // as the statement calls it, for messages and EXPLAIN
+	Checks []Check        // what new rows must satisfy; none for DELETE
+}
+
+// Check is a CHECK constraint: Pred, over Cols, one for each of the target's fields, may not be FALSE.
+type Check struct {
+	Name string
+	Pred Expr
+	Cols []Column
 }
 
 // RowAddress names the hidden columns of the target's Scan that tell where a row lies. RowID
@@ -49,10 +57,12 @@ type StaticPartition struct {
 // joined with what FROM lists, filtered by WHERE; a target row with several partners takes an
 // arbitrary one, as in PostgreSQL.
 type Update struct {
-	Target  WriteTarget
-	Scan    *Scan // the target as it stands inside Source
-	Address RowAddress
-	Source  Node
+	// WholeFiles: files are replaced, whatever the table's write mode is.
+	WholeFiles bool
+	Target     WriteTarget
+	Scan       *Scan // the target as it stands inside Source
+	Address    RowAddress
+	Source     Node
 	// Row are the columns of the new row; Values its expressions over Source's columns. A field
 	// that is not assigned has its old column there, and Changed[i] is false.
 	Row       []Column

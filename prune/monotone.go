@@ -183,6 +183,8 @@ func castKeepsOrder(from, to types.Type) (keeps, zoned bool) {
 		return true, zonedType(from) != zonedType(to)
 	case (plainText(from) || from.Kind == types.Name) && plainText(to):
 		return true, false // varchar(n) keeps a prefix, which keeps order
+	case from.Kind == types.Time && to.Kind == types.Time:
+		return true, false // to fewer digits they are rounded
 	case from.Kind == to.Kind:
 		return from.Equal(to), false
 	}

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -288,6 +289,7 @@ func (c *compiler) membership(op string, x, y plan.Expr) func(Stats) bool {
 	if op != "=" && op != "<>" {
 		return nil
 	}
+	x, y = plan.WithoutLength(x), plan.WithoutLength(y)
 	col, ok := x.(*plan.Col)
 	v, isConst := c.constant(y)
 	if !ok || !isConst {
@@ -305,7 +307,7 @@ func (c *compiler) membership(op string, x, y plan.Expr) func(Stats) bool {
 		return nil
 	}
 	// Zero and NaN have several bit patterns; hashes tell them apart where = does not.
-	if k := col.Typ.Kind; k == types.Float4 || k == types.Float8 || k == types.Bpchar {
+	if k := col.Typ.Kind; k == types.Float4 || k == types.Float8 || !lake.OrderedAsStored(col.Typ) {
 		return nil
 	}
 	return func(s Stats) bool {
@@ -339,8 +341,8 @@ func (c *compiler) inList(e *plan.InList) maskFn {
 		return unknownMask
 	}
 	x := c.value(e.X)
-	col, _ := e.X.(*plan.Col)
-	if col != nil && (col.Typ.Kind == types.Float4 || col.Typ.Kind == types.Float8 || col.Typ.Kind == types.Bpchar) {
+	col, _ := plan.WithoutLength(e.X).(*plan.Col)
+	if col != nil && (col.Typ.Kind == types.Float4 || col.Typ.Kind == types.Float8 || !lake.OrderedAsStored(col.Typ)) {
 		col = nil
 	}
 	hasNull := false

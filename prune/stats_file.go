@@ -18,13 +18,14 @@ type layoutColumn struct {
 	found   bool
 }
 
-// NewLayout looks the columns up in the schema that the scan reads with.
+// NewLayout looks the columns up in the schema that the scan reads with. Of one whose declared type
+// compares otherwise than what is stored for it, metadata tells nothing.
 func NewLayout(cols []plan.ScanColumn, schema *lake.Schema) *Layout {
 	l := &Layout{cols: map[plan.ColID]layoutColumn{}}
 	for _, c := range cols {
 		lc := layoutColumn{fieldID: c.FieldID, typ: c.Type}
 		if f, path := schema.ByID(c.FieldID); f != nil && len(path) == 1 {
-			lc.iceberg, lc.found = f.Iceberg, true
+			lc.iceberg, lc.found = f.Iceberg, lake.OrderedAsStored(c.Type)
 		}
 		l.cols[c.ID] = lc
 	}

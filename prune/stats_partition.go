@@ -138,7 +138,7 @@ func truncated(src types.Type, w int64, v types.Datum) (lo, hi types.Datum, ok b
 	case src.IsInteger() || src.Kind == types.Numeric && v.Form() == types.FormI64:
 		// The truncation of values within w of the least one overflows, and wraps to the top.
 		top := int64(math.MaxInt64)
-		if src.Kind == types.Int4 {
+		if src.Kind == types.Int4 || src.Kind == types.Int2 { // both are stored as int
 			top = math.MaxInt32
 		}
 		if w > top || v.Int() > top-(w-1) {

@@ -89,11 +89,11 @@ func (s *Scanner) addEqualitySlot(id int) error {
 	if err != nil {
 		return err
 	}
-	optional := *top // a file without it has NULLs to compare
-	optional.Required = false
+	optional := lake.StoredFields([]lake.Field{*top})[0] // a delete compares what is stored
+	optional.Required = false                            // a file without it has NULLs to compare
 	// FieldID is the compared field's: slotOf finds it by that.
 	s.slots = append(s.slots, slot{
-		ScanColumn: plan.ScanColumn{Column: plan.Column{Name: leaf.Name, Type: leaf.Type}, FieldID: id},
+		ScanColumn: plan.ScanColumn{Column: plan.Column{Name: leaf.Name, Type: leaf.Stored()}, FieldID: id},
 		field:      &optional, inner: path,
 	})
 	return nil
@@ -140,7 +140,7 @@ func (s *Scanner) readEquality(ctx context.Context, df *lake.DataFile, held *par
 		if err != nil {
 			return nil, err
 		}
-		fields[i], inner[i] = *pruneTo(top, path), path
+		fields[i], inner[i] = *pruneTo(&lake.StoredFields([]lake.Field{*top})[0], path), path
 	}
 	var key []byte
 	err := s.readDeleteRows(ctx, df, fields, func(cols []deleteColumn, n int) error {

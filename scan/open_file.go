@@ -204,6 +204,9 @@ func (s *Scanner) bind(f *openFile) error {
 			return err
 		}
 		c := &f.columns[i]
+		if f := s.slots[i].field; f != nil && !lake.OrderedAsStored(s.slots[i].Type) {
+			continue // what statistics say is of other values
+		}
 		if c.spec != nil && c.spec.Kind == parquet.Value && c.spec.Node.MaxRep == 0 && c.spec.Node.MaxDef <= 1 {
 			conv, err := parquet.ConversionFor(c.spec.Node, c.spec.Type)
 			if err != nil {

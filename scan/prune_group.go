@@ -388,7 +388,7 @@ func (s *Scanner) bloomExcludes(ctx context.Context, f *openFile, group *parquet
 // equalityColumns lists the columns that conjuncts compare with = or IN.
 func equalityColumns(conj []plan.Expr) (ids []plan.ColID) {
 	add := func(e plan.Expr) {
-		if c, ok := e.(*plan.Col); ok {
+		if c, ok := plan.WithoutLength(e).(*plan.Col); ok {
 			ids = append(ids, c.ID)
 		}
 	}

@@ -83,7 +83,9 @@ type Scanner struct {
 // slot is one column that sources can read: what it means, not yet where a file has it.
 type slot struct {
 	plan.ScanColumn
-	field *lake.Field // nil: hidden
+	field *lake.Field // as a file has it; nil: hidden
+	// decode: the slot's values are made of the stored ones.
+	decode bool
 	// inner is the path of field ids below field down to the value that an equality delete
 	// compares; empty: the field itself.
 	inner []int
@@ -111,7 +113,7 @@ func Open(ctx context.Context, n *plan.Scan, env Env) (*Scanner, error) {
 		if !hidden(c.FieldID) {
 			f, path := n.Schema.ByID(c.FieldID)
 			invariant.Check(f != nil && len(path) == 1, "scan of column %s, which is no column of schema %d", c.Name, n.Schema.ID)
-			sl.field = f
+			sl.field, sl.decode = storedField(f), eval.Decodes(f.Type) && !f.Type.Equal(f.Stored())
 		}
 		s.slots = append(s.slots, sl)
 		s.in = append(s.in, c.Column)

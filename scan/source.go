@@ -47,7 +47,9 @@ type column struct {
 
 	loaded bool // vec holds the current batch
 	v      *vec.Vector
-	ints   []int64 // made columns: _pos, _row_id, …
+	raw    *vec.Vector   // v as the file has it, where that is decoded; else nil
+	made   *vec.Appender // of the decoded values
+	ints   []int64       // made columns: _pos, _row_id, …
 	valid  vec.Bitmap
 }
 
@@ -188,6 +190,13 @@ func (r *source) makeColumns() error {
 		*c = column{ints: c.ints, valid: c.valid}
 		if fc.known {
 			c.fixed = vec.ConstOf(r.slotType(i), fc.konst)
+			if sl := &r.s.slots[i]; sl.decode {
+				d, err := eval.Decode(fc.konst, sl.Type, sl.field.Type)
+				if err != nil {
+					return err
+				}
+				c.raw, c.fixed = vec.ConstOf(sl.field.Type, fc.konst), vec.ConstOf(sl.Type, d)
+			}
 		}
 		if fc.spec != nil {
 			col, err := parquet.NewColumn(r.reader, fc.spec)
@@ -358,7 +367,11 @@ func (r *source) unequal(ctx context.Context, row int64, n int, sel []uint16) ([
 			if err := r.load(ctx, i, row, n); err != nil {
 				return nil, err
 			}
-			cols = append(cols, r.cols[i].v)
+			v := r.cols[i].v
+			if r.s.slots[i].decode {
+				v = r.cols[i].raw // a delete compares what is stored
+			}
+			cols = append(cols, v)
 			depths = append(depths, len(r.s.slots[i].inner))
 		}
 		before := n
@@ -414,8 +427,18 @@ func (r *source) read(ctx context.Context, i int, row int64, n int, codes bool) 
 			return err
 		}
 		c.at = row + int64(n)
-		if c.v, err = c.col.Vector(codes); err != nil {
+		decode := r.s.slots[i].decode
+		if c.v, err = c.col.Vector(codes && !decode); err != nil {
 			return err
+		}
+		if decode {
+			if c.made == nil {
+				c.made = vec.NewAppender(r.s.slots[i].Type)
+			}
+			c.raw = c.v
+			if c.v, err = r.s.slots[i].decodeVector(c.made, c.raw, n); err != nil {
+				return err
+			}
 		}
 	}
 	if r.s.slots[i].field == nil {

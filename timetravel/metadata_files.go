@@ -195,7 +195,7 @@ func metricsType(t *lake.Table) types.Type {
 	var out []types.Field
 	for _, l := range leavesOf(t) {
 		out = append(out, field(l.name, types.StructOf(field("column_size", tBig), field("value_count", tBig),
-			field("null_value_count", tBig), field("nan_value_count", tBig), field("lower_bound", l.f.Type), field("upper_bound", l.f.Type))))
+			field("null_value_count", tBig), field("nan_value_count", tBig), field("lower_bound", l.f.Stored()), field("upper_bound", l.f.Stored()))))
 	}
 	return types.StructOf(out...)
 }
@@ -205,7 +205,7 @@ func (w *fileWriter) metrics(f *lake.DataFile) types.Datum {
 	for i, l := range w.leaves {
 		id := l.f.ID
 		bound := func(m map[int][]byte) types.Datum {
-			d, ok := lake.DecodeBound(l.f.Type, l.f.Iceberg, m[id])
+			d, ok := lake.DecodeBound(l.f.Stored(), l.f.Iceberg, m[id])
 			if !ok {
 				return types.Null
 			}

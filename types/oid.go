@@ -74,7 +74,7 @@ var asTexts = []pgType{
 func TextAs(name string) (Type, bool) {
 	for i := range asTexts {
 		if asTexts[i].name == name {
-			return Type{Kind: Text, Prec: int16(i)}, true
+			return Type{Kind: Text, Prec: int32(i)}, true
 		}
 	}
 	return Type{}, false
@@ -159,8 +159,8 @@ func (t Type) TypLen() int16 {
 	return -1
 }
 
-// Typmod is atttypmod: precision and scale of a declared numeric, length of varchar and char; -1
-// none.
+// Typmod is atttypmod: precision and scale of a declared numeric, length of varchar and char, digits
+// after the second of times and intervals; -1 none.
 func (t Type) Typmod() int32 {
 	switch t.Kind {
 	case Numeric:
@@ -169,7 +169,15 @@ func (t Type) Typmod() int32 {
 		}
 	case Varchar, Bpchar:
 		if t.Prec > 0 {
-			return int32(t.Prec) + 4
+			return t.Prec + 4
+		}
+	case Time, TimeTZ, Timestamp, TimestampTZ:
+		if p, ok := t.SecondDigits(); ok {
+			return int32(p)
+		}
+	case Interval:
+		if p, ok := t.SecondDigits(); ok {
+			return 0x7fff<<16 | int32(p) // of all fields
 		}
 	case Array:
 		return t.Elem().Typmod()

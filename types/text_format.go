@@ -2,6 +2,8 @@ package types
 
 import (
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/lhsql/lhsql/internal/room"
 )
@@ -140,4 +142,40 @@ func AppendBytea(dst []byte, s string, o *TextOptions) []byte {
 		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])
 	}
 	return dst
+}
+
+// SQLLiteral spells a value that is not NULL as SQL that PostgreSQL's dialect reads as one of type t.
+func SQLLiteral(d Datum, t Type) string {
+	text := Format(d, t, &TextOptions{Zone: time.UTC, DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1, ByteaOutput: "hex"})
+	if t.IsNumber() && !strings.ContainsAny(text, "NI") {
+		return text
+	}
+	if t.Kind == Bool {
+		return map[string]string{"t": "true", "f": "false"}[text]
+	}
+	name := t.Bare().String()
+	if t.Kind == Bpchar {
+		name = "bpchar" // character alone is of length 1
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'::" + name
+}
+
+// IsSQLLiteral tells whether text is what SQLLiteral gives, and no expression.
+func IsSQLLiteral(text string) bool {
+	if text == "true" || text == "false" {
+		return true
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return true
+	}
+	if !strings.HasPrefix(text, "'") {
+		return false
+	}
+	rest := strings.ReplaceAll(text[1:], "''", "")
+	_, name, ok := strings.Cut(rest, "'::")
+	if !ok || strings.Count(rest, "'") != 1 {
+		return false
+	}
+	_, ok = ReadSpelled(strings.TrimRight(name, "[]"))
+	return ok || name == "bpchar"
 }

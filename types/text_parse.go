@@ -50,22 +50,22 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 		return NewInt(v), err
 	case Time:
 		v, err := ParseTime(s, o)
-		return NewInt(v), err
+		return RoundSeconds(NewInt(v), t), err
 	case TimeTZ:
 		v, err := ParseTimeTZ(s, o)
-		return NewW128(v), err
+		return RoundSeconds(NewW128(v), t), err
 	case Timestamp:
 		v, err := ParseTimestamp(s, o)
-		return NewInt(v), err
+		return RoundSeconds(NewInt(v), t), err
 	case TimestampTZ:
 		v, err := ParseTimestampTZ(s, o)
-		return NewInt(v), err
+		return RoundSeconds(NewInt(v), t), err
 	case TimestampNS, TimestampTZNS:
 		v, err := parseNanos(s, t.Kind, o)
 		return NewInt(v), err
 	case Interval:
 		v, err := ParseInterval(s, o)
-		return NewW128(v.W128()), err
+		return RoundSeconds(NewW128(v.W128()), t), err
 	case UUID:
 		v, err := ParseUUID(s)
 		return NewW128(v), err

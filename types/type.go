@@ -78,13 +78,17 @@ type Type struct {
 	// For Varchar, Bpchar: Prec is the length limit in characters (0: none).
 	// For Bytea: Prec is the length of an Iceberg fixed (0: binary).
 	// For Text: Prec names the type that a catalog's column has outside (TextAs; 0: text).
-	// For Time, Timestamp…: unused; the precision is µs (ns for the NS kinds).
-	Prec, Scale int16
+	// For Time, TimeTZ, Timestamp, TimestampTZ, Interval: one more than the declared digits after
+	// the second, 1 to 7; 0: none were declared, so that they are µs. Unused for the NS kinds.
+	Prec, Scale int32
 	Fixed       bool
 	// Declared is true where the precision came from a column or a cast, so that it shows as
 	// a typmod on the wire. numeric + numeric has Fixed and no Declared.
 	Declared bool
-	nested   *nested
+	// MySQL says what MySQL's type is beyond its kind here (TINYINT, UNSIGNED, ENUM …); nil for all
+	// others. It is a column's: Equal and Same do not ask, and values of expressions have none.
+	MySQL  *MySQLType
+	nested *nested
 }
 
 type nested struct {
@@ -98,13 +102,13 @@ func T(k Kind) Type { return Type{Kind: k} }
 
 // DecimalType is the declared type decimal(p,s).
 func DecimalType(p, s int) Type {
-	return Type{Kind: Numeric, Prec: int16(p), Scale: int16(s), Fixed: true, Declared: true}
+	return Type{Kind: Numeric, Prec: int32(p), Scale: int32(s), Fixed: true, Declared: true}
 }
 
 // FixedNumeric is a computed numeric whose values all have s digits after the point and at
 // most p digits in all.
 func FixedNumeric(p, s int) Type {
-	return Type{Kind: Numeric, Prec: int16(p), Scale: int16(s), Fixed: true}
+	return Type{Kind: Numeric, Prec: int32(p), Scale: int32(s), Fixed: true}
 }
 
 // ArrayOf is the array type of elem.
@@ -290,8 +294,40 @@ func (t Type) String() string {
 		if t.Prec > 0 {
 			return fmt.Sprintf("%s(%d)", kindNames[t.Kind], t.Prec)
 		}
+	case Time, TimeTZ, Timestamp, TimestampTZ, Interval:
+		if p, ok := t.SecondDigits(); ok {
+			name, zone, _ := strings.Cut(kindNames[t.Kind], " ")
+			return strings.TrimSuffix(fmt.Sprintf("%s(%d) %s", name, p, zone), " ")
+		}
 	}
 	return kindNames[t.Kind]
+}
+
+// SecondDigits is the declared number of digits after the second, of a time(p) and its kin; ok is
+// false where none was declared.
+func (t Type) SecondDigits() (p int, ok bool) {
+	switch t.Kind {
+	case Time, TimeTZ, Timestamp, TimestampTZ, Interval:
+		return int(t.Prec) - 1, t.Prec > 0
+	}
+	return 0, false
+}
+
+// WithSecondDigits is t with p digits after the second, at most 6.
+func (t Type) WithSecondDigits(p int) Type {
+	t.Prec, t.Declared = int32(min(p, 6)+1), true
+	return t
+}
+
+// Bare is t without length, precision and scale, at every level of an array.
+func (t Type) Bare() Type {
+	if t.Kind == Array {
+		return ArrayOf(t.Elem().Bare())
+	}
+	if t.Kind == Struct || t.Kind == Map {
+		return t
+	}
+	return T(t.Kind)
 }
 
 // IsString tells whether t is of PostgreSQL's string category.

@@ -2,6 +2,7 @@ package syscat
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/lhsql/lhsql/types"
 )
@@ -103,12 +104,16 @@ func infoColumns(ctx context.Context, q *query) error {
 		}
 		for i, c := range r.Columns {
 			p := precisionOf(c.Type)
+			var generation, first, step any
+			if c.Identity != "" {
+				generation, first, step = map[bool]string{true: "ALWAYS", false: "BY DEFAULT"}[c.Identity == "always"], itoa(1), strconv.FormatInt(c.IdentityStep, 10)
+			}
 			err := q.row("table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name, "column_name", c.Name,
 				"ordinal_position", i+1, "column_default", opt(c.Default), "is_nullable", yesNo(!c.NotNull), "data_type", dataType(c.Type),
 				"character_maximum_length", p.length, "character_octet_length", p.octets, "numeric_precision", p.precision,
 				"numeric_precision_radix", p.radix, "numeric_scale", p.scale, "datetime_precision", p.datetime,
 				"udt_catalog", db, "udt_schema", "pg_catalog", "udt_name", c.Type.PGName(), "dtd_identifier", itoa(i+1),
-				"is_self_referencing", "NO", "is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER",
+				"is_self_referencing", "NO", "is_identity", yesNo(c.Identity != ""), "identity_generation", generation, "identity_start", first, "identity_increment", step, "identity_cycle", "NO", "is_generated", "NEVER",
 				"is_updatable", yesNo(it.def == nil && !it.entry.View))
 			if err != nil {
 				return err
@@ -161,6 +166,9 @@ func precisionOf(t types.Type) precision {
 	case types.Date:
 		return precision{datetime: 0}
 	case types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.TimestampNS, types.TimestampTZNS, types.Interval:
+		if p, ok := t.SecondDigits(); ok {
+			return precision{datetime: p}
+		}
 		return precision{datetime: 6}
 	case types.Varchar, types.Bpchar:
 		if t.Prec > 0 {
@@ -175,6 +183,14 @@ func precisionOf(t types.Type) precision {
 
 func infoTableConstraints(ctx context.Context, q *query) error {
 	db := q.host.Database()
+	err := q.eachCheck(ctx, "", "table_schema", "table_name", func(it item, c Check) error {
+		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", c.Name, "table_catalog", db,
+			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "CHECK", "is_deferrable", "NO",
+			"initially_deferred", "NO", "enforced", yesNo(!c.NotEnforced))
+	})
+	if err != nil {
+		return err
+	}
 	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, _ []int) error {
 		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
 			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "PRIMARY KEY", "is_deferrable", "NO",

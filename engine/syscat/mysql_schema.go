@@ -106,11 +106,21 @@ func myColumns(ctx context.Context, q *query) error {
 			if c.Default != "" {
 				def = mysqlDefault(c.Default)
 			}
+			extra := ""
+			if c.Expression {
+				def, extra = c.Default, "DEFAULT_GENERATED"
+			}
+			if c.OnUpdate != "" {
+				extra = strings.TrimSpace(extra + " on update " + c.OnUpdate)
+			}
+			if c.Identity != "" {
+				extra = "auto_increment"
+			}
 			err := q.row("TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "COLUMN_NAME", c.Name,
 				"ORDINAL_POSITION", i+1, "COLUMN_DEFAULT", def, "IS_NULLABLE", yesNo(!c.NotNull && !key[i]), "DATA_TYPE", t.Name,
 				"CHARACTER_MAXIMUM_LENGTH", t.Length, "CHARACTER_OCTET_LENGTH", t.Octets, "NUMERIC_PRECISION", t.Precision,
 				"NUMERIC_SCALE", t.Scale, "DATETIME_PRECISION", t.Fraction, "CHARACTER_SET_NAME", t.charset(), "COLLATION_NAME", t.collation(),
-				"COLUMN_TYPE", t.Column, "COLUMN_KEY", k, "EXTRA", "", "PRIVILEGES", "select,insert,update,references",
+				"COLUMN_TYPE", t.Column, "COLUMN_KEY", k, "EXTRA", extra, "PRIVILEGES", "select,insert,update,references",
 				"COLUMN_COMMENT", c.Comment, "GENERATION_EXPRESSION", "")
 			if err != nil {
 				return err
@@ -149,7 +159,8 @@ func mysqlDefault(sql string) string {
 type MySQLType struct {
 	Name, Column                               string // DATA_TYPE, COLUMN_TYPE
 	Length, Octets, Precision, Scale, Fraction any
-	Text                                       bool // it has a character set
+	Text                                       bool   // it has a character set
+	Collation                                  string // "": the default
 }
 
 func (t MySQLType) charset() any {
@@ -160,6 +171,9 @@ func (t MySQLType) charset() any {
 }
 
 func (t MySQLType) collation() any {
+	if t.Collation != "" {
+		return t.Collation
+	}
 	if t.Text {
 		return textCollation
 	}
@@ -171,10 +185,23 @@ const longLength = int64(1<<32 - 1)
 
 // MySQLTypeOf is the nearest MySQL type.
 func MySQLTypeOf(t types.Type) MySQLType {
+	if t.MySQL != nil {
+		return declaredMySQL(t)
+	}
 	number := func(name string, precision int) MySQLType {
 		return MySQLType{Name: name, Column: name, Precision: precision, Scale: 0}
 	}
-	instant := func(name string) MySQLType { return MySQLType{Name: name, Column: name + "(6)", Fraction: 6} }
+	instant := func(name string) MySQLType {
+		p, ok := t.SecondDigits()
+		if !ok {
+			p = 6
+		}
+		c := MySQLType{Name: name, Column: name, Fraction: p}
+		if p > 0 {
+			c.Column += "(" + strconv.Itoa(p) + ")"
+		}
+		return c
+	}
 	switch t.Kind {
 	case types.Bool:
 		return MySQLType{Name: "tinyint", Column: "tinyint(1)", Precision: 3, Scale: 0}
@@ -221,6 +248,42 @@ func MySQLTypeOf(t types.Type) MySQLType {
 	return MySQLType{Name: "longtext", Column: "longtext", Length: longLength, Octets: longLength, Text: true}
 }
 
+// declaredMySQL describes a type that was declared in MySQL's terms.
+func declaredMySQL(t types.Type) MySQLType {
+	m := t.MySQL
+	out := MySQLType{Name: m.Name, Column: t.MySQLString(), Collation: m.Collation}
+	digits := map[string]int{"tinyint": 3, "smallint": 5, "mediumint": 7, "int": 10, "bigint": 19}[m.Name]
+	texts := map[string]int64{"tinytext": 255, "text": 65535, "mediumtext": 1<<24 - 1, "longtext": longLength}
+	blobs := map[string]int64{"tinyblob": 255, "blob": 65535, "mediumblob": 1<<24 - 1, "longblob": longLength}
+	switch {
+	case digits > 0:
+		if m.Name == "bigint" && m.Unsigned {
+			digits = 20
+		}
+		out.Precision, out.Scale = digits, 0
+	case m.Name == "decimal":
+		out.Precision, out.Scale = int(t.Prec), int(t.Scale)
+	case m.Name == "float":
+		out.Precision = 12
+	case m.Name == "double":
+		out.Precision = 22
+	case m.Name == "bit":
+		out.Precision = m.Width
+	case m.Name == "char", m.Name == "varchar":
+		out.Text, out.Length, out.Octets = true, int(t.Prec), int(t.Prec)*4
+	case texts[m.Name] > 0:
+		out.Text, out.Length, out.Octets = true, texts[m.Name], texts[m.Name]
+	case blobs[m.Name] > 0:
+		out.Length, out.Octets = blobs[m.Name], blobs[m.Name]
+	case m.Name == "binary", m.Name == "varbinary":
+		out.Length, out.Octets = m.Width, m.Width
+	case m.Members != nil:
+		n := m.Longest()
+		out.Text, out.Length, out.Octets = true, n, n*4
+	}
+	return out
+}
+
 func myStatistics(ctx context.Context, q *query) error {
 	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation) error {
 		for i, k := range r.Key {
@@ -240,6 +303,25 @@ func myStatistics(ctx context.Context, q *query) error {
 }
 
 func myTableConstraints(ctx context.Context, q *query) error {
+	err := q.eachRelation(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem) error {
+		if it.def != nil || it.entry.View {
+			return nil
+		}
+		r, err := q.relation(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		for _, c := range r.Checks {
+			if err := q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", c.Name,
+				"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", "CHECK", "ENFORCED", yesNo(!c.NotEnforced)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation) error {
 		return q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", "PRIMARY",
 			"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", "PRIMARY KEY", "ENFORCED", "NO")

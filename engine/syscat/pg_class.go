@@ -190,7 +190,7 @@ func pgClass(ctx context.Context, q *query) error {
 			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", am, "relfilenode", it.oid, "reltablespace", 0,
 			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
 			"relhasindex", len(r.Key) > 0, "relisshared", false, "relpersistence", persistence(it), "relkind", relkind(it),
-			"relnatts", len(r.Columns), "relchecks", 0, "relhasrules", it.entry.View, "relhastriggers", false,
+			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", false,
 			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
 			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
 			"reloptions", options(r.Options))
@@ -272,8 +272,19 @@ func (q *query) attribute(rel uint32, n int, c Column) error {
 	return q.row("attrelid", rel, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
 		"attlen", c.Type.TypLen(), "attnum", n, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
 		"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
-		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", "",
+		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", identityLetter(c),
 		"attgenerated", "", "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
+}
+
+// identityLetter is pg_attribute.attidentity.
+func identityLetter(c Column) string {
+	switch c.Identity {
+	case "always":
+		return "a"
+	case "":
+		return ""
+	}
+	return "d"
 }
 
 func ndims(t types.Type) int {
@@ -347,12 +358,50 @@ func pgConstraint(ctx context.Context, q *query) error {
 		return q.may("contype", "p") && q.may("contypid", 0) && q.may("confrelid", 0) && q.may("conindid", it.key) &&
 			q.may("conname", keyName(it)) && q.may("oid", constraintOID(q.host.Database(), it))
 	}
+	if err := q.checkConstraints(ctx); err != nil {
+		return err
+	}
 	return q.keysOf(ctx, "conrelid", "", "", wanted, func(it item, _ *Relation, cols []int) error {
 		return q.row("oid", constraintOID(q.host.Database(), it), "conname", keyName(it),
 			"connamespace", SchemaOID(q.host.Database(), it.schema), "contype", "p", "condeferrable", false, "condeferred", false,
 			"convalidated", true, "conrelid", it.oid, "contypid", 0, "conindid", it.key, "conparentid", 0,
 			"confrelid", 0, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ", "conislocal", true,
 			"coninhcount", 0, "connoinherit", true, "conkey", cols)
+	})
+}
+
+// eachCheck calls f with the CHECK constraints of tables.
+func (q *query) eachCheck(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, c Check) error) error {
+	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
+		if it.def != nil || it.entry.View {
+			return nil
+		}
+		r, err := q.load(ctx, it)
+		if err != nil || r == nil {
+			return err
+		}
+		for _, c := range r.Checks {
+			if err := f(it, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkConstraints are the rows of pg_constraint that are no keys.
+func (q *query) checkConstraints(ctx context.Context) error {
+	if !q.may("contype", "c") || !q.may("contypid", 0) || !q.may("confrelid", 0) || !q.may("conindid", 0) {
+		return nil
+	}
+	db := q.host.Database()
+	return q.eachCheck(ctx, "conrelid", "", "", func(it item, c Check) error {
+		oid := hashOID("check", db, it.schema, it.entry.Name, c.Name)
+		q.host.KeepDefinition(oid, c.Definition())
+		return q.row("oid", oid, "conname", c.Name, "connamespace", SchemaOID(db, it.schema), "contype", "c", "condeferrable", false,
+			"condeferred", false, "convalidated", !c.NotEnforced, "conrelid", it.oid, "contypid", 0, "conindid", 0, "conparentid", 0,
+			"confrelid", 0, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ", "conislocal", true,
+			"coninhcount", 0, "connoinherit", false, "conkey", c.Columns)
 	})
 }
 

@@ -21,6 +21,8 @@ import (
 // Host is what the catalogs describe: one database as one session sees it. Methods may be called
 // many times in one statement; the Host caches.
 type Host interface {
+	// KeepDefinition remembers pg_get_constraintdef of a constraint that a row was made for.
+	KeepDefinition(oid uint32, text string)
 	Database() string
 	Databases() []string
 	User() string
@@ -53,6 +55,7 @@ type Relation struct {
 	Entry
 	Columns   []Column
 	Key       []int // identifier fields, as indexes of Columns
+	Checks    []Check
 	Comment   string
 	Partition string // the partition spec as text, "" when unpartitioned
 	Rows      int64  // of the current snapshot; -1 unknown
@@ -62,6 +65,17 @@ type Relation struct {
 	Options   []string  // key=value
 }
 
+// Check is a CHECK constraint: SQL in PostgreSQL's dialect unless MySQL, and the columns that it
+// names, as attribute numbers.
+type Check struct {
+	Name, SQL          string
+	Columns            []int
+	MySQL, NotEnforced bool
+}
+
+// Definition is pg_get_constraintdef of c.
+func (c Check) Definition() string { return "CHECK ((" + c.SQL + "))" }
+
 // Column is a column of a Relation; its attribute number is its position.
 type Column struct {
 	Name    string
@@ -69,6 +83,13 @@ type Column struct {
 	NotNull bool
 	Default string // SQL text, "" none
 	Comment string
+	// Expression: Default is evaluated for each row or statement; MySQLDefault: in MySQL's dialect.
+	Expression, MySQLDefault bool
+	OnUpdate                 string // MySQL's ON UPDATE, "" none
+	// Identity is "always", "default" or "auto_increment" where the column numbers its rows, from
+	// IdentityNext on by IdentityStep; "" where it does not.
+	Identity                   string
+	IdentityNext, IdentityStep int64
 }
 
 // Setting, Session, Prepared and Cursor are rows of pg_settings, pg_stat_activity,

@@ -21,6 +21,8 @@ type Code string
 const (
 	SuccessfulCompletion       Code = "00000" // of a notice
 	StringCut                  Code = "01004"
+	ValueCut                   Code = "01S01" // MySQL: what did not fit was cut
+	ValueClipped               Code = "01S07" // MySQL: a number was made the nearest that fits
 	NoData                     Code = "02000"
 	ConnectionException        Code = "08000"
 	ConnectionFailure          Code = "08006"
@@ -116,6 +118,8 @@ const (
 	IOError                    Code = "58030"
 	SnapshotTooOld             Code = "72000"
 	ConfigFileError            Code = "F0000"
+	GeneratedAlways            Code = "428C9"
+	SequenceLimit              Code = "2200H"
 	InternalError              Code = "XX000"
 	DataCorrupted              Code = "XX001"
 )

@@ -4,6 +4,8 @@
 // Every node that an error may point at carries Pos, the byte offset in the statement's text.
 package ast
 
+import "github.com/lhsql/lhsql/types"
+
 // Stmt is a statement. Sealed.
 type Stmt interface{ stmt() }
 
@@ -239,7 +241,9 @@ type TypeName struct {
 	Args   []TypeArg
 	// Interval: field restriction as written ("day to second"), "" if none.
 	Fields string
-	Pos    int
+	// MySQL is a column's type in MySQL's terms; Mods are its numbers. nil: it is of the others.
+	MySQL *types.MySQLType
+	Pos   int
 }
 type TypeArg struct {
 	Name    string
@@ -487,6 +491,7 @@ type Insert struct {
 	Columns    []Name
 	Query      *Query
 	Overwrite  bool
+	Overriding string // "system", "user": OVERRIDING … VALUE
 	OnConflict bool
 	Partition  []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
 	Returning  []Item
@@ -571,7 +576,8 @@ type CreateTable struct {
 	Temp        bool
 	Columns     []ColumnDef
 	PrimaryKey  []string // identifier fields
-	PartitionBy []Expr   // transforms as Calls or Idents
+	Checks      []Check
+	PartitionBy []Expr // transforms as Calls or Idents
 	SortedBy    []Order
 	Props       map[string]Expr // WITH (…), TBLPROPERTIES (…)
 	Location    string
@@ -588,9 +594,32 @@ type ColumnDef struct {
 	NotNull    bool
 	Null       bool // NULL is written
 	Default    Expr
-	Comment    string
-	PrimaryKey bool
-	Pos        int
+	DefaultSQL string // Default as it is written
+	// OnUpdateSQL is MySQL's ON UPDATE CURRENT_TIMESTAMP, as written.
+	OnUpdateSQL string
+	Identity    *Identity
+	Checks      []Check
+	Comment     string
+	PrimaryKey  bool
+	Pos         int
+}
+
+// Check is a CHECK constraint: SQL is Expr as written, from From on in the statement's text.
+type Check struct {
+	Name        string // "": none is written
+	SQL         string
+	Expr        Expr
+	From        int
+	NotValid    bool // rows that are there are not looked at
+	NotEnforced bool
+	Pos         int
+}
+
+// Identity says that a column numbers its rows: serial, GENERATED … AS IDENTITY, AUTO_INCREMENT.
+type Identity struct {
+	Kind             string // "always", "default", "auto_increment"
+	Start, Increment int64
+	Pos              int
 }
 type CreateView struct {
 	Name    TableName
@@ -640,7 +669,12 @@ type AlterAction struct {
 	First       bool
 	After       string
 	Default     Expr
+	DefaultSQL  string
+	OnUpdateSQL string
+	Identity    *Identity
 	Type        *TypeName
+	Using       Expr // alter type
+	Check       *Check
 	Comment     string
 	Props       map[string]Expr
 	Keys        []string

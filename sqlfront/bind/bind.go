@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -42,6 +43,8 @@ type Bound struct {
 	Params []types.Type
 	// Tables are the stored tables that the statement reads or writes, each use once.
 	Tables []TableUse
+	// Numbers are what it takes for identity columns of the table that it writes.
+	Numbers []*eval.Numbers
 	// Views are the views that it reads, each use once.
 	Views []*Relation
 	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on
@@ -131,6 +134,8 @@ type binder struct {
 	merge      *mergeScope
 	joined     *joinedWrite // the target, while the FROM that it stands in is bound
 	mysql      *mysqlState  // of the MySQL dialect
+	holders    map[holdKey]*plan.Function
+	numbers    []*eval.Numbers
 }
 
 // colInfo is what the binder knows of a column beyond the plan.
@@ -270,7 +275,7 @@ func (b *binder) finish(r *Bound) {
 		}
 	}
 	r.Params = b.params
-	r.Tables, r.Views = b.tables, b.views
+	r.Tables, r.Views, r.Numbers = b.tables, b.views, b.numbers
 	r.ParamDependent = b.paramPlan
 	for x := r; x != nil; x = x.Inner {
 		if x.Plan != nil {

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -16,11 +17,25 @@ import (
 type AlterAction struct {
 	Column  *CreateColumn // "add column"
 	Type    types.Type    // "alter type"
-	Default *types.Datum  // "set default"
-	Props   map[string]Constant
-	Ref     When // AS OF of CREATE BRANCH and TAG
+	Default *types.Datum  // "set default", as DefaultSQL
+	// DefaultSQL and OnUpdateSQL are texts as in CreateColumn.
+	DefaultSQL, OnUpdateSQL string
+	Numbering               *lake.Numbering // "add identity"
+	Checks                  []AlterCheck    // "add check", and of "add column"
+	Props                   map[string]Constant
+	Ref                     When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
 	Call *ProcedureCall
+}
+
+// AlterCheck is a constraint that is added. Names has columns as "{#i}" by their place in Fields, the
+// schema as the actions before leave it; Pred is over Cols, one for each.
+type AlterCheck struct {
+	Check    lake.Check
+	Fields   []string // names
+	Pred     plan.Expr
+	Cols     []plan.Column
+	NotValid bool
 }
 
 // ProcedureCall is CALL, or ALTER TABLE … EXECUTE: arguments evaluated, and a predicate over the
@@ -121,12 +136,23 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 			if len(a.Column.Parts) < 2 {
 				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type})
 			}
+			for i := range a.Def.Checks {
+				out.Checks = append(out.Checks, b.alterCheck(&a.Def.Checks[i], schema))
+			}
 		}
 	case "alter type":
 		out.Type = b.typeOf(a.Type)
-		schema.find(a.Column).Type = out.Type
+		f := schema.find(a.Column)
+		b.changeType(a, f, out.Type)
+		f.Type = out.Type
 	case "set default":
-		out.Default = b.defaultValue(a.Default, schema.find(a.Column))
+		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
+	case "add check":
+		out.Checks = append(out.Checks, b.alterCheck(a.Check, schema))
+	case "on update":
+		out.OnUpdateSQL = b.dialectSQL(a.OnUpdateSQL)
+	case "add identity":
+		out.Numbering = b.numbering(a.Identity, schema.find(a.Column))
 	case "rename column":
 		f := schema.find(a.Column)
 		f.Name = a.NewName
@@ -143,6 +169,39 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		out.Ref = b.when(a.Ref.AsOf, nil)
 	}
 	return out
+}
+
+func (b *binder) alterCheck(c *ast.Check, schema *altered) AlterCheck {
+	out := AlterCheck{NotValid: c.NotValid || c.NotEnforced}
+	for _, f := range schema.fields {
+		out.Fields = append(out.Fields, f.Name)
+	}
+	out.Check, out.Pred, out.Cols = b.declareCheck(schema.rel.Name, schema.fields, c, func(i int) string { return fmt.Sprintf("#%d", i) })
+	return out
+}
+
+// changeType refuses a type that values of the column's are not assigned to. USING may say no more
+// than a cast of the column to the type: rows stay as they are.
+func (b *binder) changeType(a *ast.AlterAction, f *lake.Field, to types.Type) {
+	if a.Using == nil {
+		if !f.Type.Same(to) && !b.d.CanCast(f.Type, to, plan.Assignment) {
+			b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", f.Name, typeName(to)).
+				WithHint("You might need to specify \"USING %s::%s\".", f.Name, to).At(a.Type.Pos))
+		}
+		return
+	}
+	x := a.Using
+	if c, ok := x.(*ast.Cast); ok && b.typeOf(&c.Type).Equal(to) {
+		x = c.X
+	}
+	id, ok := x.(*ast.Ident)
+	if !ok || !b.d.SameName(id.Parts[len(id.Parts)-1], f.Name) {
+		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "ALTER COLUMN … TYPE … USING is supported for a cast of the column only: rows are not written anew").
+			WithHint("Add a column, UPDATE it, drop this one and rename.").At(leftmost(a.Using)))
+	}
+	if !f.Type.Same(to) && !b.d.CanCast(f.Type, to, plan.Explicit) {
+		b.fail(sqlerr.CannotCoerce, leftmost(a.Using), "cannot cast type %s to %s", typeName(f.Type), typeName(to))
+	}
 }
 
 func (b *binder) procedure(s *ast.Procedure) *Bound {

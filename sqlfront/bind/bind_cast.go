@@ -91,14 +91,10 @@ func (b *binder) castTo(x plan.Expr, t types.Type, e *ast.Cast) plan.Expr {
 	if x.Type().Kind == types.Unknown {
 		pos = b.posOf(x)
 	}
-	x = b.cast(x, t, pos)
-	if len(e.Type.Mods) == 1 {
-		x = b.roundTime(x, t, e.Type.Mods[0], e.Pos)
-	}
-	return x
+	return b.cast(x, t, pos)
 }
 
-// roundTime applies the precision of timestamp(p) and its kin, which types do not carry.
+// roundTime applies the precision of an interval literal.
 func (b *binder) roundTime(x plan.Expr, t types.Type, p, pos int) plan.Expr {
 	switch t.Kind {
 	case types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.Interval:
@@ -187,6 +183,9 @@ func (b *binder) coerce(x plan.Expr, t types.Type, ctx plan.CastContext) plan.Ex
 	if isPseudo(t) {
 		return x
 	}
+	if _, rounded := from.SecondDigits(); rounded && from.Kind == t.Kind && t.Prec == 0 {
+		return x // a timestamp(3) is a timestamp
+	}
 	if t.Kind == types.Struct && len(t.Fields()) == 0 && from.Kind == types.Struct {
 		return x
 	}
@@ -274,7 +273,7 @@ func (b *binder) fromUnknown(x plan.Expr, t types.Type, ctx plan.CastContext) pl
 // inputType is t without the parameters that its input function does not apply.
 func inputType(t types.Type) types.Type {
 	switch t.Kind {
-	case types.Numeric, types.Varchar, types.Bpchar:
+	case types.Numeric, types.Varchar, types.Bpchar, types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.Interval:
 		return types.T(t.Kind)
 	case types.Array:
 		if e := inputType(t.Elem()); !e.Equal(t.Elem()) {

@@ -1,8 +1,10 @@
 package bind
 
 import (
+	"regexp"
 	"strings"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -14,11 +16,14 @@ import (
 // allows of it is for lake to say.
 type CreateTable struct {
 	Columns    []CreateColumn
-	PrimaryKey []string // identifier fields, the columns' own PRIMARY KEY included
+	PrimaryKey []string     // identifier fields, the columns' own PRIMARY KEY included
+	Checks     []lake.Check // with columns as "{#i}", by their place
 	Props      map[string]Constant
 	Like       *Relation
 	// AsColumns: the table takes Bound.Plan's rows; its columns are Columns, by position.
 	As bool
+	// Hold says what becomes of rows of AS that a column cannot hold.
+	Hold eval.HoldMode
 }
 
 // CreateColumn is a column of CREATE TABLE or ADD COLUMN.
@@ -26,8 +31,12 @@ type CreateColumn struct {
 	Name    string
 	Type    types.Type
 	NotNull bool
-	Default *types.Datum // of Type; nil: none
-	Comment string
+	Default *types.Datum // of Type; nil: none, or no constant
+	// DefaultSQL is the default's text, OnUpdateSQL that of ON UPDATE, behind "mysql:" in that
+	// dialect; "" for none.
+	DefaultSQL, OnUpdateSQL string
+	Numbering               *lake.Numbering
+	Comment                 string
 }
 
 func (b *binder) createTable(s *ast.CreateTable) *Bound {
@@ -54,6 +63,16 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		}
 		seen[col.Name] = true
 	}
+	var fields []lake.Field
+	if c.Like != nil && c.Like.Table != nil {
+		fields = append(fields, c.Like.Table.Schema().Fields...)
+	}
+	for _, col := range c.Columns {
+		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type})
+	}
+	if len(s.Checks) > 0 {
+		c.Checks = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
+	}
 	for i, k := range c.PrimaryKey {
 		// A key's columns are NOT NULL, said or not.
 		for j := range c.Columns {
@@ -73,6 +92,9 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 	c := r.Create
 	c.As = true
+	if b.d.HoldMode != nil {
+		c.Hold = b.d.HoldMode(b)
+	}
 	q := b.query(s.As, nil, true)
 	outs := q.outputs()
 	if len(c.Columns) > len(outs) {
@@ -89,7 +111,11 @@ func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 			if !o.typ.Same(col.Type) && !b.d.CanCast(o.typ, col.Type, plan.Assignment) {
 				b.refuseAssign(&lake.Field{Name: col.Name, Type: col.Type}, o.typ, o.pos)
 			}
-			q.coerce(i, col.Type, plan.Assignment)
+			if col.Type.MySQL != nil {
+				q.coerce(i, eval.Held(o.typ, col.Type), plan.Assignment)
+			} else {
+				q.coerce(i, col.Type, plan.Assignment)
+			}
 		}
 		switch col.Type.Kind {
 		case types.Void, types.Any:
@@ -101,35 +127,127 @@ func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 
 func (b *binder) columnDef(d *ast.ColumnDef) CreateColumn {
 	c := CreateColumn{Name: d.Name, Type: b.typeOf(&d.Type), NotNull: d.NotNull || d.PrimaryKey, Comment: d.Comment}
+	f := &lake.Field{Name: d.Name, Type: c.Type}
 	if d.Default != nil {
-		c.Default = b.defaultValue(d.Default, &lake.Field{Name: d.Name, Type: c.Type})
+		c.Default, c.DefaultSQL = b.defaultValue(d.Default, d.DefaultSQL, f)
+	}
+	c.OnUpdateSQL = b.dialectSQL(d.OnUpdateSQL)
+	c.Numbering = b.numbering(d.Identity, f)
+	if c.Numbering != nil && c.DefaultSQL != "" {
+		b.fail(sqlerr.SyntaxError, d.Identity.Pos, "both default and identity specified for column \"%s\"", d.Name)
 	}
 	return c
 }
 
-// defaultValue evaluates a column's DEFAULT: Iceberg keeps a value, not an expression.
-func (b *binder) defaultValue(e ast.Expr, f *lake.Field) *types.Datum {
+// dialectSQL marks a text that another dialect than PostgreSQL's reads.
+func (b *binder) dialectSQL(text string) string {
+	if text == "" || b.d.HoldMode == nil {
+		return text
+	}
+	if m := mysqlNow.FindStringSubmatch(text); m != nil {
+		text = "CURRENT_TIMESTAMP" // as MySQL shows all its names
+		if m[2] != "" {
+			text += "(" + m[2] + ")"
+		}
+	}
+	return "mysql:" + text
+}
+
+var mysqlNow = regexp.MustCompile(`(?i)^(?:now|current_timestamp|localtime|localtimestamp)(\(\s*(\d*)\s*\))?$`)
+
+// numbering is a column that numbers its rows; nil for others.
+func (b *binder) numbering(d *ast.Identity, f *lake.Field) *lake.Numbering {
+	if d == nil {
+		return nil
+	}
+	if !f.Type.IsInteger() && !(f.Type.Kind == types.Numeric && f.Type.Scale == 0 && f.Type.MySQL != nil) {
+		b.fail(sqlerr.InvalidParameterValue, d.Pos, "identity column type must be smallint, integer, or bigint")
+	}
+	return &lake.Numbering{Kind: d.Kind, Next: d.Start, Increment: d.Increment}
+}
+
+// defaultValue checks a column's DEFAULT. A constant is evaluated: value is what it is for good.
+// What a row or a statement decides (now(), gen_random_uuid()) stays as its text.
+func (b *binder) defaultValue(e ast.Expr, text string, f *lake.Field) (value *types.Datum, sql string) {
 	x := b.constantExpr(nil, e, inConstant)
 	from := x.Type()
 	if from.Kind != types.Unknown && !from.Same(f.Type) && !b.d.CanCast(from, f.Type, plan.Assignment) {
 		b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", f.Name, typeName(f.Type), typeName(from)).
 			WithHint("You will need to rewrite or cast the expression.").At(b.posOf(x)))
 	}
+	pos := b.posOf(x)
 	if plan.IsVolatile(x) || isStable(x) {
-		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "a default must be a constant: a table's metadata keeps its value").
-			WithHint("Give the value in the INSERT.").At(b.posOf(x)))
+		return nil, b.dialectSQL(strings.TrimSpace(text))
 	}
-	c := b.constantValue(b.coerce(x, f.Type, plan.Assignment), b.posOf(x))
+	c := b.constantValue(b.assign(x, f), pos)
 	if c.Pending {
 		b.fail(sqlerr.FeatureNotSupported, c.Pos, "a default cannot be a parameter")
 	}
-	return &c.Value
+	if c.Value.IsNull() {
+		return nil, "" // DEFAULT NULL says nothing
+	}
+	return &c.Value, types.SQLLiteral(c.Value, f.Type)
+}
+
+// defaultOf is what a column gets that a statement gives no value: its number, its write default or
+// its default's expression; NULL where it has none.
+func (b *binder) defaultOf(f *lake.Field) plan.Expr {
+	switch {
+	case f.Numbering != nil:
+		return b.rowNumber(nil, f)
+	case f.WriteDefault != nil:
+		return &plan.Const{Value: *f.WriteDefault, Typ: f.Type}
+	case f.DefaultSQL != "":
+		return b.keptExpr(f.DefaultSQL, f, "default")
+	}
+	return plan.NullOf(f.Type)
+}
+
+// keptExpr binds an expression that a table keeps for a column as SQL.
+func (b *binder) keptExpr(text string, f *lake.Field, what string) plan.Expr {
+	e, dialect := b.keptSyntax(text)
+	if e == nil {
+		b.fail(sqlerr.DataCorrupted, -1, "the %s of column \"%s\" cannot be read: %s", what, f.Name, strings.TrimPrefix(text, "mysql:"))
+	}
+	outer := b.d
+	b.d = dialect
+	b.inView++
+	x := b.constantExpr(nil, e, inConstant)
+	b.inView--
+	b.d = outer
+	return b.assign(x, f)
+}
+
+// keptSyntax parses an expression that a table keeps as SQL; nil where it cannot be read. The
+// dialect is the one that it is bound in.
+func (b *binder) keptSyntax(text string) (ast.Expr, *Dialect) {
+	sql, mysql := strings.CutPrefix(text, "mysql:")
+	parse, dialect := b.env.Parse, b.d
+	if b.env.ViewDialect != nil {
+		name := ""
+		if mysql {
+			name = "mysql"
+		}
+		parse, dialect = b.env.ViewDialect(name)
+	}
+	var e ast.Expr
+	if parse != nil {
+		list, err := parse("SELECT " + sql)
+		if err == nil && len(list) == 1 {
+			if q, ok := list[0].Stmt.(*ast.QueryStmt); ok {
+				if s, ok := q.Query.Body.(*ast.Select); ok && len(s.Items) == 1 && s.From == nil {
+					e = s.Items[0].Expr
+				}
+			}
+		}
+	}
+	return e, dialect
 }
 
 func isStable(x plan.Expr) bool {
 	found := false
 	plan.WalkExpr(x, func(e plan.Expr) bool {
-		if c, ok := e.(*plan.Call); ok && c.Func.Volatility == plan.Stable && len(c.Args) == 0 {
+		if c, ok := e.(*plan.Call); ok && c.Func.Volatility == plan.Stable {
 			found = true
 		}
 		return !found

@@ -229,6 +229,9 @@ func (b *binder) scan(rel *Relation, alias string) *plan.Scan {
 		c.NotNull = f.Required
 		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
 		s.Cols = append(s.Cols, plan.ScanColumn{Column: c, FieldID: f.ID})
+		if b.d.Key != nil && f.Type.MySQL != nil && f.Type.MySQL.Collation != "" {
+			b.my().ofColumn[c.ID] = f.Type.MySQL.Collation
+		}
 	}
 	return s
 }

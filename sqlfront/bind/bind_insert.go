@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -39,11 +40,20 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 	for i, c := range source.Columns() {
 		f := columns[i]
 		values[f], n.Given[f] = plan.ColOf(c), true
+		if !fromValues(s.Query) && b.holds(c.Type, fields[f].Type) {
+			values[f] = b.hold(values[f], &fields[f])
+		}
+		if fields[f].Numbering != nil {
+			if b.explicitNumber(s, fields, &fields[f]); s.Overriding == "user" {
+				values[f] = nil
+			}
+			values[f] = b.rowNumber(values[f], &fields[f])
+		}
 	}
 	p := &plan.Project{Input: source}
 	for i := range fields {
 		if values[i] == nil {
-			values[i] = defaultOf(&fields[i])
+			values[i] = b.defaultOf(&fields[i])
 		}
 		c := b.newColumn(fields[i].Name, fields[i].Type)
 		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
@@ -101,8 +111,8 @@ func (b *binder) insertSource(s *ast.Insert, lv *level, rel *Relation, columns [
 	if s.Query == nil {
 		return &plan.Values{Rows: [][]plan.Expr{{}}}
 	}
-	if v, ok := s.Query.Body.(*ast.Values); ok && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
-		return b.insertValues(v, lv, fields, columns, explicit, s.Columns)
+	if fromValues(s.Query) {
+		return b.insertValues(s.Query.Body.(*ast.Values), lv, fields, columns, explicit, s.Columns)
 	}
 	q := b.query(s.Query, lv, false)
 	outs := q.outputs()
@@ -117,9 +127,22 @@ func (b *binder) insertSource(s *ast.Insert, lv *level, rel *Relation, columns [
 		if o.typ.Kind != types.Unknown && !o.typ.Same(f.Type) && !b.d.CanCast(o.typ, f.Type, plan.Assignment) {
 			b.refuseAssign(f, o.typ, o.pos)
 		}
-		q.coerce(i, f.Type, plan.Assignment)
+		if b.holds(o.typ, f.Type) {
+			q.coerce(i, eval.Held(o.typ, f.Type), plan.Assignment) // insert holds them
+		} else {
+			q.coerce(i, f.Type, plan.Assignment)
+		}
 	}
 	return q.build()
+}
+
+// fromValues tells whether an INSERT's source is VALUES alone.
+func fromValues(q *ast.Query) bool {
+	if q == nil {
+		return false
+	}
+	_, ok := q.Body.(*ast.Values)
+	return ok && len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil && q.With == nil
 }
 
 // checkCount compares the number of expressions with the target columns.
@@ -167,7 +190,7 @@ func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, col
 // assigned binds an expression that becomes a field's value; DEFAULT is its write default.
 func (b *binder) assigned(lv *level, e ast.Expr, f *lake.Field) plan.Expr {
 	if _, ok := e.(*ast.Default); ok {
-		return defaultOf(f)
+		return b.defaultOf(f)
 	}
 	if r, ok := e.(*ast.Row); ok && f.Type.Kind == types.Struct {
 		return b.assignedRow(lv, r, f)
@@ -201,20 +224,61 @@ func (b *binder) assign(x plan.Expr, f *lake.Field) plan.Expr {
 	if from.Kind != types.Unknown && !from.Same(f.Type) && !b.canCast(x, f.Type, plan.Assignment) {
 		b.refuseAssign(f, from, b.posOf(x))
 	}
-	return b.coerce(x, f.Type, plan.Assignment)
+	if !b.holds(from, f.Type) {
+		return b.coerce(x, f.Type, plan.Assignment)
+	}
+	return b.hold(b.coerce(x, eval.Held(from, f.Type), plan.Assignment), f)
+}
+
+// holds tells whether a value that becomes one of a column's goes through hold: where the type is
+// MySQL's, or the statement is, which has other errors and may clip. A column of the same type holds
+// all values of one.
+func (b *binder) holds(from, t types.Type) bool {
+	switch {
+	case t.MySQL != nil:
+		return from.MySQL == nil || from.Spell() != t.Spell()
+	case from.MySQL == nil && (from.Equal(t) || from.IsInteger() && t.IsInteger() && from.Kind <= t.Kind):
+		return false
+	}
+	return b.d.HoldMode != nil && (t.IsInteger() || t.Kind == types.Numeric || t.Kind == types.Varchar && t.Prec > 0 || t.Kind == types.Float4)
+}
+
+// hold makes x, of a type that eval.Held gives, one of the values that f's type has.
+func (b *binder) hold(x plan.Expr, f *lake.Field) plan.Expr {
+	mode := eval.HoldStandard
+	if b.d.HoldMode != nil {
+		mode = b.d.HoldMode(b)
+	}
+	c, isConst := x.(*plan.Const)
+	if isConst && c.Value.IsNull() {
+		return &plan.Const{Typ: f.Type}
+	}
+	key := holdKey{f.ID, f.Name, x.Type().Kind}
+	fn := b.holders[key]
+	if fn == nil {
+		fn = eval.Holder(f.Name, x.Type(), f.Type, mode)
+		if b.holders == nil {
+			b.holders = map[holdKey]*plan.Function{}
+		}
+		b.holders[key] = fn
+	}
+	y := &plan.Call{Func: fn, Args: []plan.Expr{x}, Typ: f.Type, Pos: b.at(b.posOf(x))}
+	if isConst && mode != eval.HoldLenient {
+		return b.mark(&plan.Const{Value: b.evaluate(y, b.posOf(x)), Typ: f.Type}, b.posOf(x))
+	}
+	return b.mark(y, b.posOf(x))
+}
+
+// holdKey is a column and the kind of what is written to it.
+type holdKey struct {
+	id   int
+	name string
+	from types.Kind
 }
 
 func (b *binder) refuseAssign(f *lake.Field, from types.Type, pos int) {
 	b.failWith(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", f.Name, typeName(f.Type), typeName(from)).
 		WithHint("You will need to rewrite or cast the expression.").At(pos))
-}
-
-// defaultOf is a field's write default; NULL where it has none.
-func defaultOf(f *lake.Field) plan.Expr {
-	if f.WriteDefault != nil {
-		return &plan.Const{Value: *f.WriteDefault, Typ: f.Type}
-	}
-	return plan.NullOf(f.Type)
 }
 
 // rowItem is the target as RETURNING sees it.

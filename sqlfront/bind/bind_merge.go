@@ -194,7 +194,7 @@ func (b *binder) mergeInsert(lv *level, rel *Relation, target *item, sources []*
 	}
 	for i := range fields {
 		if values[i] == nil {
-			values[i] = defaultOf(&fields[i])
+			values[i] = b.defaultOf(&fields[i])
 		}
 	}
 	return values, given

@@ -165,7 +165,9 @@ func (b *binder) copyFrom(s *ast.Copy) *Bound {
 		b.own(col, rel.Name, lv, fromInput)
 		it.cols = append(it.cols, itemCol{name: col.Name, col: col})
 		c.Columns = append(c.Columns, col)
-		values[i], given[i] = plan.ColOf(col), true
+		if values[i], given[i] = plan.ColOf(col), true; fields[i].Numbering != nil {
+			values[i] = b.rowNumber(values[i], &fields[i])
+		}
 	}
 	if s.Where != nil {
 		lv.items = []*item{it}
@@ -174,7 +176,7 @@ func (b *binder) copyFrom(s *ast.Copy) *Bound {
 	}
 	for i := range fields {
 		if values[i] == nil {
-			values[i] = defaultOf(&fields[i])
+			values[i] = b.defaultOf(&fields[i])
 		}
 		c.project = append(c.project, plan.Named{Col: b.newColumn(fields[i].Name, fields[i].Type), Expr: values[i]})
 	}
@@ -209,7 +211,7 @@ func (b *binder) writeTarget(rel *Relation, alias string) plan.WriteTarget {
 	if alias == "" {
 		alias = rel.Name
 	}
-	return plan.WriteTarget{Table: rel.Table, Branch: rel.Branch, Base: rel.Snapshot, Schema: rel.TableSchema, Alias: alias}
+	return plan.WriteTarget{Table: rel.Table, Branch: rel.Branch, Base: rel.Snapshot, Schema: rel.TableSchema, Alias: alias, Checks: b.checks(rel)}
 }
 
 // fieldIndex finds a column of the target by name.

@@ -66,6 +66,22 @@ func (b *binder) typeOf(n *ast.TypeName) types.Type {
 
 func (b *binder) elementType(n *ast.TypeName) types.Type {
 	name := n.Name
+	if n.MySQL != nil {
+		m := *n.MySQL
+		if m.Collation != "" {
+			if m.Collation = knownCollation(m.Collation); m.Collation == "" {
+				b.fail(sqlerr.UndefinedObject, n.Pos, "Unknown collation: '%s'", n.MySQL.Collation)
+			}
+			if m.Collation == defaultCollation {
+				m.Collation = ""
+			}
+		}
+		t, ok := types.MySQLTypeOf(m, n.Mods)
+		if !ok {
+			b.fail(sqlerr.InvalidParameterValue, n.Pos, "the type %s cannot be declared like this", strings.ToUpper(n.MySQL.Name))
+		}
+		return t
+	}
 	if n.Schema != "" && n.Schema != "pg_catalog" && n.Schema != "information_schema" {
 		b.fail(sqlerr.UndefinedObject, n.Pos, "type \"%s.%s\" does not exist", n.Schema, name)
 	}
@@ -166,14 +182,10 @@ func (b *binder) withMods(t types.Type, n *ast.TypeName) types.Type {
 		if m[0] < 1 {
 			b.fail(sqlerr.InvalidParameterValue, n.Pos, "length for type %s must be at least 1", name)
 		}
-		if m[0] > 10485760 {
+		if m[0] > types.MaxLength {
 			b.fail(sqlerr.InvalidParameterValue, n.Pos, "length for type %s cannot exceed 10485760", name)
 		}
-		if m[0] > 32767 {
-			// The limit does not fit a type's parameter; Iceberg's string has none anyway.
-			return types.T(t.Kind)
-		}
-		t.Prec, t.Declared = int16(m[0]), true
+		t.Prec, t.Declared = int32(m[0]), true
 		return t
 	case types.Bytea:
 		if n.Name != "fixed" {
@@ -182,13 +194,17 @@ func (b *binder) withMods(t types.Type, n *ast.TypeName) types.Type {
 		if m[0] < 1 || m[0] > 32767 {
 			b.fail(sqlerr.InvalidParameterValue, n.Pos, "length for type fixed must be between 1 and 32767")
 		}
-		t.Prec = int16(m[0])
+		t.Prec = int32(m[0])
 		return t
 	case types.Time, types.TimeTZ, types.Timestamp, types.TimestampTZ, types.Interval, types.TimestampNS, types.TimestampTZNS:
-		if p := m[len(m)-1]; p < 0 {
+		p := m[len(m)-1]
+		if p < 0 {
 			b.fail(sqlerr.InvalidParameterValue, n.Pos, "%s precision must not be negative", strings.ToUpper(n.Name))
 		}
-		return t
+		if t.Kind == types.TimestampNS || t.Kind == types.TimestampTZNS {
+			return t
+		}
+		return t.WithSecondDigits(p) // more than 6 are 6, as PostgreSQL warns
 	case types.Float4, types.Float8:
 		if n.Name == "float" {
 			if m[0] < 1 {

@@ -228,6 +228,10 @@ func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
 	}
 	if len(parts) == 1 {
 		l.values[i] = value(&fields[i])
+		if c, ok := l.values[i].(*plan.Call); fields[i].Numbering != nil && fields[i].Numbering.Kind == "always" && (!ok || c.Func.Name != "number") {
+			b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", fields[i].Name).
+				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", fields[i].Name).At(n.Pos))
+		}
 		return
 	}
 	f := &fields[i]
@@ -278,6 +282,8 @@ func (l *setList) row() (values []plan.Expr, changed []bool) {
 			values[i], changed[i] = l.values[i], true
 		case len(l.nested[i]) > 0:
 			values[i], changed[i] = l.rebuild(old, fields[i].Type, l.nested[i]), true
+		case fields[i].OnUpdateSQL != "":
+			values[i], changed[i] = l.b.keptExpr(fields[i].OnUpdateSQL, &fields[i], "ON UPDATE"), true
 		default:
 			values[i] = old
 		}

@@ -65,6 +65,8 @@ type Dialect struct {
 	// ViewsKeepColumns: CREATE OR REPLACE VIEW may only add columns, and a column that a view reads
 	// is not dropped without it.
 	ViewsKeepColumns bool
+	// HoldMode says what becomes of a value that a column cannot hold; nil: PostgreSQL's errors.
+	HoldMode func(b *binder) eval.HoldMode
 	// LooseGroups tells whether a column that is neither grouped nor aggregated stands for any of
 	// its group's values.
 	LooseGroups func(b *binder) bool

@@ -43,6 +43,12 @@ var MySQL = &Dialect{
 	TextParams:      true,
 	RecursiveType:   mysqlRecursiveType,
 	LooseGroups:     func(b *binder) bool { return b.my().looseGroups },
+	HoldMode: func(b *binder) eval.HoldMode {
+		if b.my().lenient {
+			return eval.HoldLenient
+		}
+		return eval.HoldStrict
+	},
 }
 
 // mysqlState is what binding in this dialect knows of the session and of its expressions.
@@ -50,6 +56,7 @@ type mysqlState struct {
 	collation   string // of texts without another
 	looseGroups bool   // sql_mode without ONLY_FULL_GROUP_BY
 	signedMinus bool   // sql_mode with NO_UNSIGNED_SUBTRACTION
+	lenient     bool   // sql_mode without STRICT_TRANS_TABLES and STRICT_ALL_TABLES
 	divScale    int    // div_precision_increment
 	concatMax   int64  // group_concat_max_len
 	weekMode    int64  // default_week_format
@@ -69,6 +76,7 @@ func (b *binder) my() *mysqlState {
 	}
 	if s, ok := b.sessionText("sql_mode"); ok {
 		m.signedMinus = strings.Contains(strings.ToUpper(s), "NO_UNSIGNED_SUBTRACTION")
+		m.lenient = !strings.Contains(strings.ToUpper(s), "STRICT_")
 		m.looseGroups = !strings.Contains(strings.ToUpper(s), "ONLY_FULL_GROUP_BY")
 	}
 	number := func(name string, to *int64) {
@@ -222,6 +230,9 @@ func mysqlCommonType(_ string, ts []types.Type) (types.Type, error) {
 }
 
 func commonOfTwo(a, c types.Type) types.Type {
+	if a.MySQL != c.MySQL && a.Kind != types.Unknown && c.Kind != types.Unknown {
+		a.MySQL, c.MySQL = nil, nil // values of both are of neither column's type
+	}
 	x, y := classOf(a), classOf(c)
 	switch {
 	case x == isNull:
@@ -355,6 +366,9 @@ func mysqlKey(b *binder, x plan.Expr) plan.Expr {
 	if classOf(x.Type()) != isText {
 		return x
 	}
+	if n := memberNumber(x); n != nil {
+		return n // in the order of their declaration
+	}
 	return b.keyIn(x, b.collationIn(x))
 }
 
@@ -386,6 +400,23 @@ func (b *binder) keyIn(x plan.Expr, collation string) plan.Expr {
 
 // knownCollations are what COLLATE may name, by prefix.
 var knownCollations = []string{"utf8mb4_", "utf8mb3_", "utf8_", "latin1_", "ascii_", "uca1400_"}
+
+// defaultCollation is that of columns and sessions which name none.
+const defaultCollation = "utf8mb4_0900_ai_ci"
+
+// knownCollation is a collation's name as it is kept; "" for one that is not known.
+func knownCollation(name string) string {
+	name = strings.ToLower(name)
+	if name == "binary" {
+		return name
+	}
+	for _, p := range knownCollations {
+		if strings.HasPrefix(name, p) && (strings.HasSuffix(name, "_ci") || strings.HasSuffix(name, "_bin") || strings.HasSuffix(name, "_cs")) {
+			return name
+		}
+	}
+	return ""
+}
 
 func mysqlCollate(b *binder, x plan.Expr, e *ast.Collate) plan.Expr {
 	name := e.Name.Parts[0]

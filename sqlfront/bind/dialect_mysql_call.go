@@ -300,6 +300,9 @@ func (f *mysqlForm) extreme() plan.Expr {
 	case isTime:
 		x = b.to(x, types.Interval)
 	}
+	if memberNumber(x) != nil { // the least of an ENUM is that of its texts
+		x = &plan.Cast{X: x, Typ: types.T(types.Text), Context: plan.Implicit, Pos: -1}
+	}
 	if k := b.key(x); k != x {
 		y := f.aggregate("mysql:"+f.name, false, nil, b.evalCall("mysql:keyed", f.pos, k, x))
 		return b.evalCall("mysql:unkeyed", f.pos, y)

@@ -88,8 +88,20 @@ func (b *binder) asText(x plan.Expr) plan.Expr {
 
 func (b *binder) asBytes(x plan.Expr) plan.Expr { return b.to(x, types.Bytea) }
 
+// memberNumber is the number of an ENUM's or SET's value; nil where x is none.
+func memberNumber(x plan.Expr) plan.Expr {
+	m := x.Type().MySQL
+	if m == nil || m.Members == nil {
+		return nil
+	}
+	return &plan.Call{Func: eval.MemberFunction(m), Args: []plan.Expr{x}, Typ: types.T(types.Int8), Pos: -1}
+}
+
 // asNumber makes what arithmetic takes: bigint, numeric or double.
 func (b *binder) asNumber(x plan.Expr) plan.Expr {
+	if n := memberNumber(x); n != nil {
+		return n
+	}
 	switch classOf(x.Type()) {
 	case isNull:
 		if isNullLit(x) {
@@ -117,6 +129,9 @@ func mysqlConvert(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, po
 	from, to := classOf(x.Type()), classOf(t)
 	if x.Type().Same(t) {
 		return nil
+	}
+	if n := memberNumber(x); n != nil && to.number() {
+		return b.coerce(n, t, ctx)
 	}
 	switch { // a variant is JSON
 	case t.Kind == types.Variant && x.Type().Kind == types.JSONB, t.Kind == types.JSONB && x.Type().Kind == types.Variant:

@@ -107,8 +107,9 @@ func (b *binder) arithmetic(op string, l, r plan.Expr, pos int) plan.Expr {
 	if y := classOf(r.Type()); y == isTime && r.Type().Kind == types.Interval && classOf(l.Type()) == isOther {
 		b.fail(sqlerr.DatatypeMismatch, pos, "wrong operands of %s", op)
 	}
+	unsigned := isUnsigned(l, r)
 	l, r, k := b.operands(l, r)
-	if k == isDecimal && isUnsigned(l, r) {
+	if k != isDouble && (unsigned || k == isDecimal && isUnsigned(l, r)) {
 		// Integers, one of them without a sign, give one without a sign: 1 - 2 is an error.
 		x := b.plainOperator(op, b.to(l, types.Numeric), b.to(r, types.Numeric), pos)
 		if op == "-" && b.my().signedMinus {
@@ -119,8 +120,7 @@ func (b *binder) arithmetic(op string, l, r plan.Expr, pos int) plan.Expr {
 	return b.plainOperator(op, l, r, pos)
 }
 
-// isUnsigned tells whether both are integers and one is BIGINT UNSIGNED. A table's column of 20
-// digits is a decimal: Iceberg does not know more.
+// isUnsigned tells whether both are integers and one has no sign.
 func isUnsigned(l, r plan.Expr) bool {
 	x, y := unsignedValue(l), unsignedValue(r)
 	return x && (y || classOf(r.Type()) == isInt) || y && classOf(l.Type()) == isInt
@@ -128,6 +128,9 @@ func isUnsigned(l, r plan.Expr) bool {
 
 func unsignedValue(x plan.Expr) bool {
 	switch x := x.(type) {
+	case *plan.Col:
+		_, _, integer := x.Typ.MySQL.Integer()
+		return integer && x.Typ.MySQL.Unsigned
 	case *plan.Const:
 		// 2^63 and what is written of more.
 		if x.Typ.Kind != types.Numeric || x.Value.IsNull() {
@@ -151,6 +154,11 @@ func unsignedValue(x plan.Expr) bool {
 // texts by their collation's keys, a temporal value and a constant as the temporal type, and
 // whatever else is mixed as doubles.
 func (b *binder) mysqlComparands(l, r plan.Expr) (plan.Expr, plan.Expr) {
+	if n := memberNumber(l); n != nil && classOf(r.Type()).number() {
+		l = n
+	} else if n := memberNumber(r); n != nil && classOf(l.Type()).number() {
+		r = n
+	}
 	x, y := classOf(l.Type()), classOf(r.Type())
 	switch {
 	case x == isNull && y == isNull:

@@ -33,6 +33,7 @@ const (
 	inMergeWhen
 	inAsOf
 	inConstant // arguments of procedures, properties
+	inCheck
 )
 
 var kindNames = [...]string{
@@ -42,7 +43,7 @@ var kindNames = [...]string{
 	inWindowOrder: "ORDER BY", inFrameRows: "window ROWS", inFrameRange: "window RANGE",
 	inFrameGroups: "window GROUPS", inLimit: "LIMIT", inOffset: "OFFSET", inValues: "VALUES",
 	inInsert: "VALUES", inUpdate: "UPDATE", inReturning: "RETURNING",
-	inMergeWhen: "MERGE WHEN conditions", inAsOf: "a time-travel clause", inConstant: "this statement",
+	inMergeWhen: "MERGE WHEN conditions", inAsOf: "a time-travel clause", inConstant: "this statement", inCheck: "check constraints",
 }
 
 func (k kind) String() string { return kindNames[k] }

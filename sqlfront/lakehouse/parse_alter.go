@@ -177,17 +177,29 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 	case p.Accept("type"), p.Accept("set", "data", "type"):
 		t := p.Dialect.Type()
 		a.Op, a.Type = "alter type", &t
-		if p.Ahead("using") {
-			p.Refuse(p.Pos(), "ALTER COLUMN … TYPE … USING is not supported: Iceberg widens types without rewriting data")
+		if p.Accept("using") {
+			a.Using = p.Dialect.Expr(",")
 		}
 	case p.Accept("set", "not", "null"):
 		a.Op = "set not null"
 	case p.Accept("drop", "not", "null"):
 		a.Op = "drop not null"
 	case p.Accept("set", "default"):
+		from := p.Pos()
 		a.Op, a.Default = "set default", p.Dialect.Default()
+		a.DefaultSQL = p.Text[from:p.LastEnd()]
 	case p.Accept("drop", "default"):
 		a.Op = "drop default"
+	case p.Ahead("add", "generated"):
+		p.At++
+		def := &ast.ColumnDef{}
+		p.Dialect.ColumnOptions(def)
+		if def.Identity == nil {
+			p.SyntaxError()
+		}
+		a.Op, a.Identity = "add identity", def.Identity
+	case p.Accept("drop", "identity"):
+		a.Op, a.IfExists = "drop identity", p.Accept("if", "exists")
 	case p.Accept("comment"):
 		a.Op, a.Comment = "comment column", p.Dialect.Str()
 	case p.ColumnPlace(&a):

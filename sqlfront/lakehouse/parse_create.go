@@ -48,7 +48,9 @@ func (p *Parser) ColumnOption(c *ast.ColumnDef) bool {
 	case p.Accept("null"):
 		c.Null = true
 	case p.Accept("default"):
+		from := p.Pos()
 		c.Default = p.Dialect.Default()
+		c.DefaultSQL = p.Text[from:p.LastEnd()]
 	case p.Accept("comment"):
 		c.Comment = p.Dialect.Str()
 	case p.Accept("primary", "key"):
@@ -114,4 +116,26 @@ func NullKey(t *ast.CreateTable, same func(a, b string) bool) *ast.ColumnDef {
 		}
 	}
 	return nil
+}
+
+// Check parses CHECK (expression) and what may follow it.
+func (p *Parser) Check(name string) ast.Check {
+	c := ast.Check{Name: name, Pos: p.Pos()}
+	p.Expect("check")
+	p.Expect("(")
+	c.From = p.Pos()
+	c.Expr = p.Dialect.Expr(")")
+	c.SQL = p.Text[c.From:p.LastEnd()]
+	p.Expect(")")
+	for {
+		switch {
+		case p.Accept("not", "enforced"):
+			c.NotEnforced = true
+		case p.Accept("not", "valid"):
+			c.NotValid = true
+		case p.Accept("enforced"), p.Accept("no", "inherit"):
+		default:
+			return c
+		}
+	}
 }

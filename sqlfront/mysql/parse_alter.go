@@ -25,6 +25,16 @@ func (p *parser) alter() ast.Stmt {
 func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 	pos, object := p.Pos(), p.Peek(1)
 	switch w := p.Peek(0); {
+	case p.Ahead("add", "check", "("):
+		p.At++
+		c := p.Check("")
+		add(ast.AlterAction{Op: "add check", Check: &c})
+	case p.Ahead("add", "constraint") && p.Peek(3).Is("check"):
+		p.At += 2
+		c := p.Check(p.Ident())
+		add(ast.AlterAction{Op: "add check", Check: &c})
+	case p.Accept("drop", "constraint"), p.Accept("drop", "check"):
+		add(ast.AlterAction{Op: "drop constraint", NewName: p.Ident(), Pos: pos})
 	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "fulltext", "spatial", "index", "key"):
 		p.Refuse(object.Pos, "constraints and indexes are not supported: Iceberg tables keep NOT NULL and identifier fields (SET IDENTIFIER FIELDS a, b)")
 	case w.Is("drop") && object.Is("constraint", "index", "key", "foreign", "check"):
@@ -81,7 +91,13 @@ func (p *parser) redefine(c ast.Name, add func(ast.AlterAction)) {
 	}
 	add(ast.AlterAction{Op: op, Column: c})
 	if def.Default != nil {
-		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default})
+		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default, DefaultSQL: def.DefaultSQL})
+	} else {
+		add(ast.AlterAction{Op: "drop default", Column: c})
+	}
+	add(ast.AlterAction{Op: "on update", Column: c, OnUpdateSQL: def.OnUpdateSQL})
+	if def.Identity != nil {
+		add(ast.AlterAction{Op: "add identity", Column: c, Identity: def.Identity})
 	}
 	if def.Comment != "" {
 		add(ast.AlterAction{Op: "comment column", Column: c, Comment: def.Comment})

@@ -7,6 +7,7 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 	"github.com/lhsql/lhsql/sqlfront/token"
+	"github.com/lhsql/lhsql/types"
 )
 
 // create parses CREATE TABLE, VIEW, DATABASE, BRANCH and TAG.
@@ -103,8 +104,9 @@ func (p *parser) createTable(pos int, replace, temp bool) ast.Stmt {
 // tableElement parses a column, PRIMARY KEY (…), or an index, which there are none of.
 func (p *parser) tableElement(t *ast.CreateTable) {
 	pos := p.Pos()
+	name := ""
 	if p.Accept("constraint") && !p.Peek(0).Is("primary", "unique", "foreign", "check") {
-		p.Ident()
+		name = p.Ident()
 	}
 	once := func() {
 		if len(t.PrimaryKey) > 0 {
@@ -123,6 +125,9 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 		})
 		p.indexType()
 		return
+	case p.Ahead("check", "("):
+		t.Checks = append(t.Checks, p.Check(name))
+		return
 	case p.Peek(0).Is("unique", "foreign", "check", "fulltext", "spatial"):
 		p.Refuse(pos, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
 	case p.Peek(0).Is("key", "index"):
@@ -133,7 +138,7 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 		once()
 		t.PrimaryKey = append(t.PrimaryKey, c.Name)
 	}
-	t.Columns = append(t.Columns, c)
+	t.Columns, t.Checks = append(t.Columns, c), append(t.Checks, c.Checks...)
 }
 
 func (p *parser) indexType() {
@@ -145,7 +150,12 @@ func (p *parser) indexType() {
 
 func (p *parser) columnDef() ast.ColumnDef {
 	c := ast.ColumnDef{Pos: p.Pos(), Name: p.Ident()}
-	c.Type = p.Type()
+	if t := p.Peek(0); p.Accept("serial") {
+		c.Type = ast.TypeName{Pos: t.Pos, MySQL: &types.MySQLType{Name: "bigint", Unsigned: true}}
+		c.Identity, c.NotNull = &ast.Identity{Kind: "auto_increment", Start: 1, Increment: 1, Pos: t.Pos}, true
+	} else {
+		c.Type = p.Type()
+	}
 	p.ColumnOptions(&c)
 	return c
 }
@@ -159,12 +169,48 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 		case p.Accept("primary"):
 			c.PrimaryKey, c.NotNull = true, true
 		case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
-			p.charset()
-		case t.Is("auto_increment", "unique", "key", "references", "check", "generated", "on", "virtual", "stored") ||
+			collate(c, p.charset())
+		case p.Ahead("check", "("):
+			c.Checks = append(c.Checks, p.Check(""))
+		case p.Ahead("constraint") && p.Peek(2).Is("check"):
+			p.At++
+			c.Checks = append(c.Checks, p.Check(p.Ident()))
+		case p.Accept("auto_increment"):
+			c.Identity = &ast.Identity{Kind: "auto_increment", Start: 1, Increment: 1, Pos: t.Pos}
+			c.NotNull = true
+		case p.Ahead("on", "update"):
+			p.At += 2
+			from := p.Pos()
+			if w := p.Take(); !w.Is("current_timestamp", "now", "localtime", "localtimestamp") {
+				p.At--
+				p.SyntaxError()
+			}
+			p.mods0()
+			c.OnUpdateSQL = p.Text[from:p.LastEnd()]
+		case t.Is("unique", "key", "references", "check", "generated", "on", "virtual", "stored") ||
 			t.Is("as") && p.Peek(1).Punct("("):
 			p.Refuse(t.Pos, "column option %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 		default:
 			return
+		}
+	}
+}
+
+// mods0 passes (), or a precision in brackets.
+func (p *parser) mods0() {
+	if p.Peek(0).Punct("(") && p.Peek(1).Punct(")") {
+		p.At += 2
+		return
+	}
+	p.mods()
+}
+
+// collate gives a text's column a collation.
+func collate(c *ast.ColumnDef, name string) {
+	if m := c.Type.MySQL; m != nil && name != "" {
+		switch m.Name {
+		case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
+			m.Collation = name
 		}
 	}
 }
@@ -182,7 +228,12 @@ func (p *parser) tableOption(t *ast.CreateTable) {
 	case p.Accept("with"), p.Accept("tblproperties"), p.Accept("options"):
 		p.Properties(func(name string, value ast.Expr, pos int) { p.SetProperty(t.Props, name, value, pos) })
 	case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
-		p.charset()
+		name := p.charset()
+		for i := range t.Columns {
+			if m := t.Columns[i].Type.MySQL; m != nil && m.Collation == "" {
+				collate(&t.Columns[i], name)
+			}
+		}
 	case w.Is("engine"):
 		p.At++
 		p.Accept("=")

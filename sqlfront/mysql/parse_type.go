@@ -2,10 +2,12 @@ package mysql
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/token"
+	"github.com/lhsql/lhsql/types"
 )
 
 // castType parses CAST's target. Its names are MySQL's, with "mysql " before those whose meaning
@@ -78,8 +80,9 @@ func (p *parser) mods() []int {
 	return out
 }
 
-// charset passes CHARACTER SET and COLLATE, whose text is UTF-8 whatever they say.
-func (p *parser) charset() {
+// charset passes CHARACTER SET, for text is UTF-8 whatever it says, and gives what COLLATE names; ""
+// nothing.
+func (p *parser) charset() (collation string) {
 	for {
 		switch {
 		case p.Accept("character", "set"), p.Accept("charset"), p.Accept("char", "set"):
@@ -87,10 +90,64 @@ func (p *parser) charset() {
 			p.stringOrName()
 		case p.Accept("collate"):
 			p.Accept("=")
-			p.stringOrName()
+			collation = strings.ToLower(p.stringOrName())
+		case p.Accept("binary"):
+			collation = "utf8mb4_bin"
 		case p.Accept("ascii"), p.Accept("unicode"), p.Accept("byte"):
 		default:
-			return
+			return collation
+		}
+	}
+}
+
+// declaredNames are MySQL's types with their synonyms.
+var declaredNames = map[string]string{
+	"tinyint": "tinyint", "int1": "tinyint", "smallint": "smallint", "int2": "smallint",
+	"mediumint": "mediumint", "middleint": "mediumint", "int3": "mediumint", "int": "int", "integer": "int", "int4": "int",
+	"bigint": "bigint", "int8": "bigint", "long": "bigint", "decimal": "decimal", "dec": "decimal", "numeric": "decimal",
+	"float": "float", "float4": "float", "double": "double", "real": "double", "float8": "double", "bit": "bit",
+	"char": "char", "character": "char", "nchar": "char", "varchar": "varchar", "nvarchar": "varchar", "varcharacter": "varchar",
+	"tinytext": "tinytext", "text": "text", "mediumtext": "mediumtext", "longtext": "longtext", "json": "json",
+	"time": "time", "datetime": "datetime", "timestamp": "timestamp", "year": "year",
+}
+
+// declared parses what follows a type's name and says the type in MySQL's terms.
+func (p *parser) declared(t *ast.TypeName, name string) {
+	m := &types.MySQLType{Name: name}
+	t.MySQL = m
+	switch {
+	case name == "double":
+		p.Accept("precision")
+	case name == "char" && p.Accept("varying"):
+		m.Name = "varchar"
+	}
+	t.Mods = p.mods()
+	switch m.Name {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double":
+		for loop := true; loop; {
+			switch {
+			case p.Accept("unsigned"), p.Accept("zerofill"):
+				m.Unsigned = true
+			case p.Accept("signed"):
+			default:
+				loop = false
+			}
+		}
+		if m.Name == "float" && len(t.Mods) == 1 && t.Mods[0] > 24 {
+			m.Name = "double"
+		}
+		if m.Unsigned && m.Name == "tinyint" {
+			t.Mods = nil // TINYINT(1) UNSIGNED is no boolean to clients
+		}
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "json":
+		if m.Name == "varchar" && t.Mods == nil {
+			p.SyntaxError()
+		}
+		if m.Collation = p.charset(); m.Name == "json" {
+			m.Collation = ""
+		}
+		if m.Name != "char" && m.Name != "varchar" {
+			t.Mods = nil
 		}
 	}
 }
@@ -113,101 +170,37 @@ func (p *parser) Type() ast.TypeName {
 		p.At--
 		p.SyntaxError()
 	}
-	unsigned := func() bool {
-		u := false
-		for {
-			switch {
-			case p.Accept("unsigned"):
-				u = true
-			case p.Accept("zerofill"):
-				u = true
-			case p.Accept("signed"):
-			default:
-				return u
-			}
-		}
-	}
 	switch w.Text {
 	case "bool", "boolean":
 		t.Name = "bool"
-	case "tinyint", "int1":
-		m := p.mods()
-		t.Name = "int4"
-		if !unsigned() && len(m) == 1 && m[0] == 1 {
-			t.Name = "bool"
-		}
-	case "smallint", "int2", "mediumint", "middleint", "int3":
-		p.mods()
-		t.Name = "int4"
-		unsigned()
-	case "int", "integer", "int4":
-		p.mods()
-		t.Name = "int4"
-		if unsigned() {
-			t.Name = "int8"
-		}
-	case "bigint", "int8", "long":
-		p.mods()
-		t.Name = "int8"
-		if unsigned() {
-			t.Name, t.Mods = "numeric", []int{20, 0}
-		}
 	case "serial":
 		p.Refuse(w.Pos, "SERIAL is not supported: Iceberg tables have no AUTO_INCREMENT")
-	case "decimal", "dec", "numeric", "fixed":
-		if w.Text == "fixed" && p.Ahead("(") && p.Peek(2).Punct(")") {
+	case "fixed":
+		if p.Ahead("(") && p.Peek(2).Punct(")") {
 			t.Name, t.Mods = "fixed", p.mods()
 			break
 		}
-		t.Name, t.Mods = "numeric", p.mods()
-		if t.Mods == nil {
-			t.Mods = []int{10, 0}
-		}
-		unsigned()
-	case "float", "float4":
-		t.Name = "float4"
-		if m := p.mods(); len(m) == 1 && m[0] > 24 {
-			t.Name = "float8"
-		}
-		unsigned()
-	case "double", "real", "float8":
-		p.Accept("precision")
-		p.mods()
-		t.Name = "float8"
-		unsigned()
-	case "bit":
-		m := p.mods()
-		t.Name = "bool"
-		if len(m) == 1 && m[0] > 1 {
-			t.Name = "bytea"
-		}
-	case "char", "character", "nchar", "varchar", "nvarchar", "varcharacter", "tinytext", "text", "mediumtext",
-		"longtext", "string", "json":
-		p.Accept("varying")
-		p.mods()
-		t.Name = "text"
-		p.charset()
+		p.declared(&t, "decimal")
 	case "enum", "set":
-		p.Parens(func() { p.List(func() { p.Str() }) })
+		t.MySQL = &types.MySQLType{Name: w.Text, Members: []string{}}
+		p.Parens(func() {
+			p.List(func() { t.MySQL.Members = append(t.MySQL.Members, strings.TrimRight(p.Str(), " ")) })
+		})
+		t.MySQL.Collation = p.charset()
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		t.MySQL, t.Mods = &types.MySQLType{Name: w.Text}, p.mods()
+		if w.Text == "varbinary" && t.Mods == nil {
+			p.SyntaxError()
+		}
+	case "bytea", "date":
+		t.Name = w.Text
+	case "string":
 		t.Name = "text"
 		p.charset()
-	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bytea":
-		p.mods()
-		t.Name = "bytea"
-	case "date":
-		t.Name = "date"
-	case "time":
-		p.mods()
-		t.Name = "time"
-	case "datetime", "timestamp_ntz":
-		p.mods()
+	case "timestamp_ntz":
 		t.Name = "timestamp"
-	case "timestamp", "timestamptz", "timestamp_ltz":
-		p.mods()
+	case "timestamptz", "timestamp_ltz":
 		t.Name = "timestamptz"
-	case "year":
-		p.mods()
-		t.Name = "int4"
 	case "uuid", "timestamp_ns", "timestamptz_ns", "variant":
 		t.Name = w.Text
 	case "struct", "row", "map", "array", "list":
@@ -216,7 +209,11 @@ func (p *parser) Type() ast.TypeName {
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
 		p.Refuse(w.Pos, "type %s is not supported", w.Value)
 	default:
-		p.FailAt(w.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", w.Value)
+		name, ok := declaredNames[w.Text]
+		if !ok {
+			p.FailAt(w.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", w.Value)
+		}
+		p.declared(&t, name)
 	}
 	return t
 }

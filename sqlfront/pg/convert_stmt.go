@@ -42,6 +42,12 @@ func (c *conv) stmt(n *pgquery.Node) ast.Stmt {
 func (c *conv) insert(n *pgquery.InsertStmt) *ast.Insert {
 	s := &ast.Insert{With: c.with(n.WithClause), Table: c.relation(n.Relation), Columns: c.insertColumns(n.Cols),
 		OnConflict: n.OnConflictClause != nil, Pos: c.from}
+	switch n.Override {
+	case pgquery.OverridingKind_OVERRIDING_SYSTEM_VALUE:
+		s.Overriding = "system"
+	case pgquery.OverridingKind_OVERRIDING_USER_VALUE:
+		s.Overriding = "user"
+	}
 	if n.SelectStmt != nil {
 		s.Query = c.queryNode(n.SelectStmt)
 	}

@@ -29,10 +29,20 @@ func (p *stmtParser) alter() (ast.Stmt, bool) {
 func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {
 	pos, object := p.Pos(), p.Peek(1)
 	switch w := p.Peek(0); {
+	case p.Ahead("add", "check", "("):
+		p.At++
+		c := p.Check("")
+		add(ast.AlterAction{Op: "add check", Check: &c})
+	case p.Ahead("add", "constraint") && p.Peek(3).Is("check"):
+		p.At += 2
+		c := p.Check(p.Name())
+		add(ast.AlterAction{Op: "add check", Check: &c})
+	case p.Accept("drop", "constraint"):
+		exists := p.Accept("if", "exists")
+		add(ast.AlterAction{Op: "drop constraint", NewName: p.Name(), IfExists: exists, Pos: pos})
+		_ = p.Accept("cascade") || p.Accept("restrict")
 	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "exclude"):
 		p.Refuse(object.Pos, "constraints are not supported: Iceberg tables keep NOT NULL and identifier fields (SET IDENTIFIER FIELDS a, b)")
-	case w.Is("drop") && object.Is("constraint"):
-		p.Refuse(object.Pos, "Iceberg tables have no named constraints; write DROP IDENTIFIER FIELDS or ALTER COLUMN c DROP NOT NULL")
 	case w.Is("rename") && object.Is("constraint"):
 		p.Refuse(object.Pos, "Iceberg tables have no named constraints")
 	case p.Ahead("owner", "to"), w.Is("cluster", "enable", "disable", "attach", "detach", "inherit", "validate"):

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -104,9 +105,9 @@ func (p *stmtParser) tableElements(t *ast.CreateTable) {
 }
 
 func (p *stmtParser) tableElement(t *ast.CreateTable) {
-	start := p.Pos()
+	start, name := p.Pos(), ""
 	if p.Accept("constraint") {
-		p.Name()
+		name = p.Name()
 	}
 	once := func() {
 		if len(t.PrimaryKey) > 0 {
@@ -124,6 +125,8 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 		for p.Accept("including") || p.Accept("excluding") {
 			p.Ident()
 		}
+	case p.Peek(0).Is("check") && p.Peek(1).Punct("("):
+		t.Checks = append(t.Checks, p.Check(name))
 	case p.Peek(0).Is("unique", "check", "foreign", "exclude") && !p.Peek(1).IsName():
 		p.Refuse(start, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
 	default:
@@ -132,7 +135,7 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 			once()
 			t.PrimaryKey = append(t.PrimaryKey, c.Name)
 		}
-		t.Columns = append(t.Columns, c)
+		t.Columns, t.Checks = append(t.Columns, c), append(t.Checks, c.Checks...)
 	}
 }
 
@@ -159,16 +162,84 @@ func (p *stmtParser) columnName() string {
 // ColumnOptions parses what may follow a column's type, in any order.
 func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
 	for {
+		name := ""
 		if p.Accept("constraint") {
-			p.Name()
+			name = p.Name()
+		}
+		if p.Ahead("check", "(") {
+			c.Checks = append(c.Checks, p.Check(name))
+			continue
+		}
+		if p.Ahead("generated", "always", "as", "identity") || p.Ahead("generated", "by", "default", "as", "identity") {
+			c.Identity = p.identity()
+			c.NotNull = true
+			continue
 		}
 		if !p.ColumnOption(c) {
 			break
 		}
 	}
+	if kind := serials[c.Type.Name]; kind != "" && c.Type.Array == 0 {
+		c.Identity = &ast.Identity{Kind: "default", Start: 1, Increment: 1, Pos: c.Type.Pos}
+		c.Type.Name, c.NotNull = kind, true
+	}
 	if t := p.Peek(0); t.Is("check", "unique", "references", "generated", "collate") {
 		p.Refuse(t.Pos, "column constraint %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 	}
+}
+
+// serials are the types that say how a column is numbered, with those of its values.
+var serials = map[string]string{"smallserial": "int2", "serial2": "int2", "serial": "int4", "serial4": "int4", "bigserial": "int8", "serial8": "int8"}
+
+// identity parses GENERATED ALWAYS | BY DEFAULT AS IDENTITY [(options of a sequence)].
+func (p *stmtParser) identity() *ast.Identity {
+	id := &ast.Identity{Kind: "always", Start: 1, Increment: 1, Pos: p.Pos()}
+	p.Expect("generated")
+	if p.Accept("by", "default") {
+		id.Kind = "default"
+	} else {
+		p.Expect("always")
+	}
+	p.Expect("as")
+	p.Expect("identity")
+	if !p.Accept("(") {
+		return id
+	}
+	for !p.Accept(")") {
+		switch {
+		case p.Accept("start"):
+			p.Accept("with")
+			id.Start = p.signed()
+		case p.Accept("increment"):
+			p.Accept("by")
+			if id.Increment = p.signed(); id.Increment < 1 {
+				p.Refuse(id.Pos, "an identity column counts up: INCREMENT must be positive")
+			}
+		case p.Accept("sequence", "name"):
+			p.Dotted()
+		case p.Accept("no", "minvalue"), p.Accept("no", "maxvalue"), p.Accept("no", "cycle"):
+		case p.Accept("minvalue"), p.Accept("maxvalue"), p.Accept("cache"):
+			p.signed()
+		default:
+			p.SyntaxError()
+		}
+	}
+	return id
+}
+
+// signed takes an integer.
+func (p *stmtParser) signed() int64 {
+	text := ""
+	if p.Accept("-") {
+		text = "-"
+	}
+	t := p.Take()
+	n, err := strconv.ParseInt(text+t.Text, 10, 64)
+	if err != nil {
+		p.At--
+		p.SyntaxError()
+	}
+	return n
 }
 
 // Default parses a default's value. DEFAULT NULL and DEFAULT NOT …: the first word belongs to it.

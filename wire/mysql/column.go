@@ -1,6 +1,8 @@
 package mysql
 
 import (
+	"strings"
+
 	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/types"
 )
@@ -31,6 +33,25 @@ func describe(col engine.ResultColumn, o engine.Origin) column {
 		c.typ, c.length, c.flags, c.decimals = typ, length, flagBinary, decimals
 	}
 	t := col.Type
+	if t.MySQL != nil {
+		c.declared(t)
+		c.mark(col.NotNull || o.NotNull)
+		return c
+	}
+	if p, ok := t.SecondDigits(); ok {
+		switch t.Kind {
+		case types.Time:
+			instant(typeTime, fractionLength(10, p), byte(p))
+		case types.Timestamp:
+			instant(typeDatetime, fractionLength(19, p), byte(p))
+		case types.TimestampTZ:
+			instant(typeTimestamp, fractionLength(19, p), byte(p))
+		}
+		if c.typ != 0 {
+			c.mark(col.NotNull || o.NotNull)
+			return c
+		}
+	}
 	switch t.Kind {
 	case types.Bool:
 		number(typeTiny, 1)
@@ -92,13 +113,105 @@ func describe(col engine.ResultColumn, o engine.Origin) column {
 	default:
 		text(typeVarString, 65532)
 	}
-	if col.NotNull {
+	c.mark(col.NotNull || o.NotNull)
+	return c
+}
+
+// mark sets the flags that a table's column has whatever its type.
+func (c *column) mark(notNull bool) {
+	if notNull {
 		c.flags |= flagNotNull
 	}
-	if o.Key {
+	if c.Key {
 		c.flags |= flagPrimary
 	}
-	return c
+}
+
+// fractionLength is the display length of a time with p digits after the second.
+func fractionLength(whole uint32, p int) uint32 {
+	if p == 0 {
+		return whole
+	}
+	return whole + 1 + uint32(p)
+}
+
+// declared describes a column whose type was declared in MySQL's terms.
+func (c *column) declared(t types.Type) {
+	m := t.MySQL
+	number := func(typ byte, length uint32) { c.typ, c.length, c.flags = typ, length, flagBinary|flagNumber }
+	text := func(typ byte, length uint32, flags uint16) {
+		c.typ, c.length, c.flags, c.collation = typ, length, flags, collationText
+		if strings.HasSuffix(m.Collation, "_bin") {
+			c.flags |= flagBinary
+		}
+	}
+	switch m.Name {
+	case "tinyint":
+		if number(typeTiny, 4); m.Width == 1 {
+			c.length = 1
+		}
+	case "smallint":
+		number(typeShort, 6)
+	case "mediumint":
+		number(typeInt24, 9)
+	case "int":
+		number(typeLong, 11)
+	case "bigint":
+		number(typeLongLong, 20)
+	case "decimal":
+		number(typeNewDecimal, uint32(t.Prec)+1)
+		if c.decimals = byte(t.Scale); t.Scale > 0 {
+			c.length++
+		}
+	case "float":
+		number(typeFloat, 12)
+		c.decimals = notFixed
+	case "double":
+		number(typeDouble, 22)
+		c.decimals = notFixed
+	case "bit":
+		c.typ, c.length, c.flags = typeBit, uint32(m.Width), flagUnsigned
+	case "year":
+		c.typ, c.length, c.flags = typeYear, 4, flagUnsigned|flagZerofill|flagNumber
+	case "enum":
+		text(typeString, uint32(m.Longest())*4, flagEnum)
+	case "set":
+		text(typeString, uint32(m.Longest())*4, flagSet)
+	case "char":
+		text(typeString, uint32(t.Prec)*4, 0)
+	case "varchar":
+		text(typeVarString, uint32(t.Prec)*4, 0)
+	case "tinytext":
+		text(typeBlob, 255*4, flagBlob)
+	case "text":
+		text(typeBlob, 65535*4, flagBlob)
+	case "mediumtext":
+		text(typeBlob, (1<<24-1)*4, flagBlob)
+	case "json":
+		c.typ, c.length, c.flags = typeJSON, longText, flagBlob|flagBinary
+	case "binary":
+		c.typ, c.length, c.flags = typeString, uint32(m.Width), flagBinary
+	case "varbinary":
+		c.typ, c.length, c.flags = typeVarString, uint32(m.Width), flagBinary
+	case "tinyblob":
+		c.typ, c.length, c.flags = typeBlob, 255, flagBlob|flagBinary
+	case "blob":
+		c.typ, c.length, c.flags = typeBlob, 65535, flagBlob|flagBinary
+	case "mediumblob":
+		c.typ, c.length, c.flags = typeBlob, 1<<24-1, flagBlob|flagBinary
+	case "longblob":
+		c.typ, c.length, c.flags = typeBlob, longText, flagBlob|flagBinary
+	default:
+		text(typeBlob, longText, flagBlob)
+	}
+	if m.Unsigned {
+		c.flags |= flagUnsigned
+		switch c.typ {
+		case typeFloat, typeDouble, typeLongLong:
+		default:
+			c.length-- // there is no sign to show
+		}
+	}
 }
 
 func describeAll(cols []engine.ResultColumn, origins []engine.Origin) []column {

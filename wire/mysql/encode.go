@@ -94,6 +94,9 @@ func appendText(dst []byte, v *vec.Vector, i int) []byte {
 
 // textField is a column's encoder in text rows: a length and MySQL's text form.
 func textField(t types.Type, o *types.TextOptions) encoder {
+	if e := declaredText(t); e != nil {
+		return lengthened(e)
+	}
 	switch t.Kind {
 	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.Unknown, types.Bytea:
 		return appendText
@@ -123,10 +126,12 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 	case types.Date:
 		return func(dst []byte, v *vec.Vector, i int) []byte { return appendDate(dst, int64At(v, i)) }
 	case types.Time:
-		return func(dst []byte, v *vec.Vector, i int) []byte { return appendClock(dst, int64At(v, i)) }
+		digits := digitsOf(t)
+		return func(dst []byte, v *vec.Vector, i int) []byte { return appendClock(dst, int64At(v, i), digits) }
 	case types.Timestamp, types.TimestampNS, types.TimestampTZ, types.TimestampTZNS:
+		digits := digitsOf(t)
 		return func(dst []byte, v *vec.Vector, i int) []byte {
-			return appendInstant(dst, localMicros(int64At(v, i), t.Kind, o))
+			return appendInstant(dst, localMicros(int64At(v, i), t.Kind, o), digits)
 		}
 	case types.Numeric:
 		return func(dst []byte, v *vec.Vector, i int) []byte {
@@ -144,6 +149,40 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 		return func(dst []byte, v *vec.Vector, i int) []byte { return append(dst, v.Bytes(i)...) }
 	}
 	return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendText(dst, v.Datum(i), t, o) }
+}
+
+// declaredText is the text form of columns whose declared type has one of its own: BIT(n) as its
+// bytes, YEAR with four digits, times with as many digits after the second as were declared; nil for
+// all others.
+func declaredText(t types.Type) encoder {
+	if m := t.MySQL; m != nil && m.Name == "bit" {
+		n := (m.Width + 7) / 8
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			u := unsignedAt(v, i, t)
+			for k := n - 1; k >= 0; k-- {
+				dst = append(dst, byte(u>>(8*k)))
+			}
+			return dst
+		}
+	} else if m != nil && m.Name == "year" {
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			y := int64At(v, i)
+			for lim := int64(1000); lim > max(y, 1); lim /= 10 {
+				dst = append(dst, '0')
+			}
+			return strconv.AppendInt(dst, y, 10)
+		}
+	}
+	return nil
+}
+
+// unsignedAt is a value that may take all 64 bits.
+func unsignedAt(v *vec.Vector, i int, t types.Type) uint64 {
+	if f := v.Values(); t.Kind != types.Numeric {
+		return uint64(f.I64[v.Row(i)])
+	}
+	w, _ := types.DecimalOf(v.Datum(i), v.Type).WithScale(0).Int128()
+	return w.Lo
 }
 
 // localMicros is a timestamp of any kind in µs as the session's clock shows it.
@@ -172,14 +211,22 @@ func appendDate(dst []byte, days int64) []byte {
 	return append(dst, '-', byte('0'+m/10), byte('0'+m%10), '-', byte('0'+d/10), byte('0'+d%10))
 }
 
-// appendInstant appends YYYY-MM-DD HH:MM:SS, and six digits of a fraction that is not zero.
-func appendInstant(dst []byte, micros int64) []byte {
-	days, tod := types.SplitTimestamp(micros)
-	return appendClock(append(appendDate(dst, days), ' '), tod)
+// digitsOf is how many digits after the second a column shows; -1: six if they are not zero.
+func digitsOf(t types.Type) int {
+	if p, ok := t.SecondDigits(); ok {
+		return p
+	}
+	return -1
 }
 
-// appendClock appends HH:MM:SS, and six digits of a fraction that is not zero.
-func appendClock(dst []byte, tod int64) []byte {
+// appendInstant appends YYYY-MM-DD HH:MM:SS, and a fraction as digitsOf says.
+func appendInstant(dst []byte, micros int64, digits int) []byte {
+	days, tod := types.SplitTimestamp(micros)
+	return appendClock(append(appendDate(dst, days), ' '), tod, digits)
+}
+
+// appendClock appends HH:MM:SS, and a fraction as digitsOf says.
+func appendClock(dst []byte, tod int64, digits int) []byte {
 	two := func(n int64) { dst = append(dst, byte('0'+n/10), byte('0'+n%10)) }
 	sec := tod / 1_000_000
 	two(sec / 3600)
@@ -187,10 +234,15 @@ func appendClock(dst []byte, tod int64) []byte {
 	two(sec / 60 % 60)
 	dst = append(dst, ':')
 	two(sec % 60)
-	if us := tod % 1_000_000; us != 0 {
+	us := tod % 1_000_000
+	if digits < 0 && us != 0 {
+		digits = 6
+	}
+	if digits > 0 {
 		dst = append(dst, '.')
-		for p := int64(100_000); p > 0; p /= 10 {
+		for p := int64(100_000); digits > 0; p /= 10 {
 			dst = append(dst, byte('0'+us/p%10))
+			digits--
 		}
 	}
 	return dst

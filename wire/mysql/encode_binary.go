@@ -25,6 +25,24 @@ func (f *rowFormat) appendBinary(buf []byte, b *vec.Batch, i int) []byte {
 
 // binaryEncoder gives a type's binary form; its kind on the wire is describe's.
 func binaryEncoder(t types.Type, o *types.TextOptions) encoder {
+	if m := t.MySQL; m != nil {
+		switch m.Name {
+		case "tinyint":
+			return func(dst []byte, v *vec.Vector, i int) []byte { return append(dst, byte(int64At(v, i))) }
+		case "smallint", "year":
+			return func(dst []byte, v *vec.Vector, i int) []byte {
+				return binary.LittleEndian.AppendUint16(dst, uint16(int64At(v, i)))
+			}
+		case "mediumint", "int":
+			return func(dst []byte, v *vec.Vector, i int) []byte {
+				return binary.LittleEndian.AppendUint32(dst, uint32(int64At(v, i)))
+			}
+		case "bigint":
+			return func(dst []byte, v *vec.Vector, i int) []byte {
+				return binary.LittleEndian.AppendUint64(dst, unsignedAt(v, i, t))
+			}
+		}
+	}
 	switch t.Kind {
 	case types.Bool:
 		return func(dst []byte, v *vec.Vector, i int) []byte {

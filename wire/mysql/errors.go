@@ -60,6 +60,8 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.InvalidTimeZone:            {1298, "HY000"},
 	sqlerr.InvalidTextRepresentation:  {1366, "HY000"},
 	sqlerr.StringCut:                  {1260, "HY000"},
+	sqlerr.ValueCut:                   {1265, "01000"},
+	sqlerr.ValueClipped:               {1264, "22003"},
 	sqlerr.InvalidBinary:              {1210, "HY000"},
 	sqlerr.InvalidParameterValue:      {1210, "HY000"},
 	sqlerr.InvalidRegexp:              {3692, "HY000"},
@@ -120,6 +122,8 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.ObjectNotInPrerequisite:    {1235, "42000"},
 	sqlerr.SnapshotTooOld:             {1105, "72000"},
 	sqlerr.DataCorrupted:              {1030, "HY000"},
+	sqlerr.GeneratedAlways:            {3105, "HY000"},
+	sqlerr.SequenceLimit:              {1467, "HY000"},
 	sqlerr.InternalError:              {1815, "HY000"},
 }
 

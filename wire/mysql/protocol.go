@@ -95,7 +95,10 @@ const (
 	flagPrimary  = 2
 	flagBlob     = 16
 	flagUnsigned = 32
+	flagZerofill = 64
 	flagBinary   = 128
+	flagEnum     = 256
+	flagSet      = 2048
 	flagNumber   = 32768
 )
 

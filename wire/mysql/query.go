@@ -191,7 +191,7 @@ func (c *conn) finish(res *engine.Result) error {
 			info = "Rows matched: " + itoa(touched) + "  Changed: " + itoa(touched) + "  Warnings: " + itoa(int64(len(c.my().Warnings)))
 		}
 	}
-	c.okInfo(uint64(touched), 0, info)
+	c.okInfo(uint64(touched), uint64(res.InsertID()), info)
 	return nil
 }
 
