@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,7 +112,7 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 	name := strings.ToLower(c.Name[len(c.Name)-1])
 	p, ok := procedures[name]
 	if !ok {
-		return sqlerr.New(sqlerr.UndefinedFunction, "procedure %q does not exist", name).WithHint("There are: %s.", strings.Join(sortedKeys(procedures), ", "))
+		return sqlerr.New(sqlerr.UndefinedFunction, "procedure %q does not exist", name).WithHint("There are: %s.", strings.Join(callable(), ", "))
 	}
 	if !p.reads {
 		if err := s.mayWrite("CALL"); err != nil {
@@ -135,6 +136,11 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 	}
 	r.columns, r.src = p.columns, rowsSource(p.columns, rows)
 	return nil
+}
+
+// callable are the names of procedures that CALL knows.
+func callable() []string {
+	return slices.DeleteFunc(sortedKeys(procedures), func(name string) bool { return procedures[name].statement != nil })
 }
 
 // snapshotID is NULL for no snapshot.

@@ -21,10 +21,8 @@ const systemSchema = "system"
 // Procedures implements syscat.System.
 func (h *host) Procedures() []syscat.Procedure {
 	var out []syscat.Procedure
-	for name, p := range procedures {
-		if len(p.params) == 0 {
-			continue // VACUUM, which is a statement of its own
-		}
+	for _, name := range callable() {
+		p := procedures[name]
 		d := syscat.Procedure{Name: name, Required: max(p.required, 1)}
 		for _, k := range p.params {
 			d.Params = append(d.Params, types.Field{Name: k, Type: types.T(paramKinds[k])})
