@@ -45,9 +45,62 @@ func (s *Session) noNulls(ctx context.Context, t *lake.Table, actions []ast.Alte
 				}
 				return false, sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values%s", strings.Join(a.Column.Parts, "."), t.Name.Table, where)
 			}
+			written, err := inAllFiles(ctx, t, snap, f, a.Column.Parts[1:])
+			if err != nil {
+				return false, err
+			}
+			if !written {
+				return false, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "column \"%s\" cannot be set NOT NULL: files of before it was added remain, with nothing but deleted rows in them", strings.Join(a.Column.Parts, ".")).
+					WithDetail("Readers refuse a file that lacks a required column.").
+					WithHint("CALL system.rewrite_data_files(table => '%s', options => map('rewrite-all', 'true')), then again.", t.Name.Namespace+"."+t.Name.Table)
+			}
 		}
 	}
 	return checked, nil
+}
+
+// inAllFiles tells whether each file of the snapshot has the column, or its member at path, as far as
+// manifests tell. The rows of one that lacks it hold NULL, so that a file without it stands there only if
+// all its rows are deleted.
+func inAllFiles(ctx context.Context, t *lake.Table, snap *lake.Snapshot, f *lake.Field, path []string) (bool, error) {
+	if snap.Summary["total-delete-files"] == "0" {
+		return true, nil
+	}
+	for _, p := range path {
+		for i := range f.Children {
+			if f.Children[i].Name == p {
+				f = &f.Children[i]
+				break
+			}
+		}
+	}
+	if f.InitialDefault != nil {
+		return true, nil
+	}
+	for len(f.Children) > 0 { // counts are of leaves
+		f = &f.Children[0]
+	}
+	list, err := t.Manifests(ctx, snap)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range list {
+		if m.Deletes {
+			continue
+		}
+		entries, err := t.EntriesWith(ctx, m, []int{f.ID})
+		if err != nil {
+			return false, err
+		}
+		for i := range entries {
+			if e := &entries[i]; e.Status != lake.Deleted && e.File.RecordCount > 0 {
+				if _, ok := e.File.ValueCounts[f.ID]; !ok {
+					return false, nil
+				}
+			}
+		}
+	}
+	return true, nil
 }
 
 // valuesFit makes sure that the columns which an ALTER TABLE gives another type that is stored alike

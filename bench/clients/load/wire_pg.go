@@ -30,7 +30,7 @@ var Postgres = &Wire{
 	},
 	endless: []string{
 		"select count(*) from generate_series(1, 1000000000) a where a % 7 = 3",
-		"select a.g, b.g from generate_series(1, 3000000) a(g) join generate_series(1, 3000000) b(g) on a.g = b.g * b.g order by 1 offset 100000",
+		"select a.g, b.g from generate_series(1, 3000000) a(g) join generate_series(1, 3000000) b(g) on a.g = b.g::bigint * b.g order by 1 offset 100000",
 		"select pg_sleep(600)",
 		"select count(*) from pg_class a, pg_class b, pg_class c, pg_class d",
 	},
