@@ -65,6 +65,8 @@ type attempt struct {
 	written []string
 	// snapshot is the id of the one that the attempt adds; 0: none.
 	snapshot int64
+	// parsed is the metadata file that was written, as it reads; nil: none was.
+	parsed *state
 }
 
 // retryPolicy is from the table's properties (commit.retry.…). Where the table says nothing, more
@@ -320,7 +322,7 @@ func (g *commitEngine) writeMetadata(ctx context.Context, a *attempt) error {
 		return err
 	}
 	// What we write we must be able to read.
-	if _, err := parseMetadata(b); err != nil {
+	if a.parsed, err = parseMetadata(b); err != nil {
 		return fmt.Errorf("metadata of table %s came out malformed: %w", a.name, err)
 	}
 	gz := strings.EqualFold(a.edit.s.properties["write.metadata.compression-codec"], "gzip")
@@ -379,6 +381,7 @@ func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Tab
 		if a.now != (Name{}) {
 			name = a.now
 		}
+		a.remember(ctx)
 		t, err := g.load(ctx, name, a.to)
 		if err != nil {
 			t = &Table{Name: name, MetadataLocation: Canonical(a.to), state: *a.edit.s, place: a.head.place, pointer: a.to}
@@ -386,6 +389,15 @@ func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Tab
 		out[i] = t
 	}
 	return out, nil
+}
+
+// remember spares the reading of what was just written, as it was read to see whether it can be.
+func (a *attempt) remember(ctx context.Context) {
+	if a.parsed == nil || a.head.place == nil {
+		return
+	}
+	p, loc := a.head.place, Canonical(a.to)
+	p.cache.Put(metadataKey(ctx, p.store, loc), a.parsed, metadataCost(a.parsed.raw))
 }
 
 // settle finds out what became of a try that the catalog did not confirm (C3): nil if it took

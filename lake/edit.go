@@ -1,8 +1,11 @@
 package lake
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -35,10 +38,71 @@ type Edit struct {
 
 func newEdit(s *state, now time.Time) (*Edit, error) {
 	e := &Edit{s: s.clone(), now: now, renamed: map[int]bool{}}
-	if err := json.Unmarshal(s.raw, &e.doc); err != nil {
-		return nil, err
+	var ok bool
+	if e.doc, ok = topLevel(s.raw); !ok {
+		if err := json.Unmarshal(s.raw, &e.doc); err != nil {
+			return nil, err
+		}
 	}
 	return e, nil
+}
+
+// topLevel takes an object apart whose text is valid JSON, as a document is that was read, without a look at
+// what its members hold: a table's history may be long. They share the text's memory: nobody may write to
+// them. ok false: it is no object, or a name has escapes.
+func topLevel(text []byte) (doc map[string]json.RawMessage, ok bool) {
+	doc = map[string]json.RawMessage{}
+	depth, from := 0, 0 // of the member under way
+	name, named := "", false
+	add := func(to int) {
+		if named {
+			doc[name] = bytes.TrimSpace(text[from:to:to])
+		}
+		named = false
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			end := i + 1
+			for {
+				n := bytes.IndexByte(text[end:], '"')
+				if n < 0 {
+					return nil, false
+				}
+				end += n
+				slashes := 0
+				for text[end-1-slashes] == '\\' {
+					slashes++
+				}
+				if slashes%2 == 0 {
+					break
+				}
+				end++
+			}
+			if depth == 1 && !named {
+				if name = string(text[i+1 : end]); strings.Contains(name, `\`) {
+					return nil, false
+				}
+			}
+			i = end
+		case '{', '[':
+			depth++
+		case ':':
+			if depth == 1 && !named {
+				named, from = true, i+1
+			}
+		case ',':
+			if depth == 1 {
+				add(i)
+			}
+		case '}', ']':
+			if depth == 1 {
+				add(i)
+			}
+			depth--
+		}
+	}
+	return doc, len(text) > 0 && bytes.TrimSpace(text)[0] == '{' && depth == 0
 }
 
 // clone copies the state so deep as an Edit changes it. Schemas, specs and snapshots are
@@ -93,19 +157,27 @@ func (e *Edit) set(key string, v any) error {
 	return err
 }
 
-// appendTo adds an item to an array of the document.
+// appendTo adds an item to an array of the document. The array stays as it is written: it may be as long as
+// the table's history.
 func (e *Edit) appendTo(key string, item any) error {
-	var list []json.RawMessage
-	if old, ok := e.doc[key]; ok && string(old) != "null" {
-		if err := json.Unmarshal(old, &list); err != nil {
-			return err
-		}
-	}
 	raw, err := json.Marshal(item)
 	if err != nil {
 		return err
 	}
-	return e.set(key, append(list, raw))
+	old := bytes.TrimSpace(e.doc[key])
+	if len(old) == 0 || string(old) == "null" {
+		old = []byte("[]")
+	}
+	head, ok := bytes.CutSuffix(old, []byte{']'})
+	if !ok || old[0] != '[' {
+		return fmt.Errorf("%s is no array", key)
+	}
+	list := slices.Grow(slices.Clone(head), len(raw)+2)
+	if len(bytes.TrimSpace(head)) > 1 {
+		list = append(list, ',')
+	}
+	e.doc[key] = append(append(list, raw...), ']')
+	return nil
 }
 
 func (e *Edit) update(action string, rest obj) {
@@ -312,7 +384,25 @@ func (e *Edit) document(previous string, was time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return json.Marshal(e.doc)
+	return e.text(), nil
+}
+
+// text is the document. Its parts are JSON already, which json.Marshal would check and compact once more.
+func (e *Edit) text() []byte {
+	n := 2
+	for k, v := range e.doc {
+		n += len(k) + len(v) + 4
+	}
+	b := append(make([]byte, 0, n), '{')
+	for i, k := range slices.Sorted(maps.Keys(e.doc)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(k)
+		b = append(append(b, name...), ':')
+		b = append(b, e.doc[k]...)
+	}
+	return append(b, '}')
 }
 
 // ForgetMetadata takes files of earlier states out of the metadata log; they are the caller's to

@@ -121,6 +121,10 @@ type refJSON struct {
 type looseStrings map[string]string
 
 func (m *looseStrings) UnmarshalJSON(b []byte) error {
+	if plain, ok := plainStrings(b); ok {
+		*m = plain
+		return nil
+	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return err
@@ -136,6 +140,62 @@ func (m *looseStrings) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// plainStrings reads an object whose keys and values are strings without escapes, as summaries nearly
+// always are: a table has one a snapshot, and reflection takes most of the time that a commit's metadata
+// takes to read. b is valid JSON. ok false: it is something else.
+func plainStrings(b []byte) (m looseStrings, ok bool) {
+	i := 0
+	next := func() byte { // the next byte that is no space, which stays
+		for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+			i++
+		}
+		if i == len(b) {
+			return 0
+		}
+		return b[i]
+	}
+	text := func() (string, bool) {
+		if next() != '"' {
+			return "", false
+		}
+		end := bytes.IndexByte(b[i+1:], '"')
+		if end < 0 {
+			return "", false
+		}
+		s := b[i+1 : i+1+end]
+		i += end + 2
+		return string(s), bytes.IndexByte(s, '\\') < 0
+	}
+	if next() != '{' {
+		return nil, false
+	}
+	i++
+	m = looseStrings{}
+	if next() == '}' {
+		return m, true
+	}
+	for {
+		k, ok := text()
+		if !ok || next() != ':' {
+			return nil, false
+		}
+		i++
+		v, ok := text()
+		if !ok {
+			return nil, false
+		}
+		m[k] = v
+		switch next() {
+		case ',':
+			i++
+		case '}':
+			return m, true
+		default:
+			return nil, false
+		}
+	}
 }
 
 // gunzip gives b decompressed if it is gzip, else b. The content tells, not the name.

@@ -42,7 +42,7 @@ type place struct {
 func loadTable(ctx context.Context, store FS, name Name, loc string, prefixes []string) (*Table, error) {
 	loc = Canonical(loc)
 	known := knownBy(store)
-	key := "metadata:" + identity(ctx, store, loc)
+	key := metadataKey(ctx, store, loc)
 	v, err := known.Get(ctx, key, func() (any, int64, error) {
 		b, err := store.ReadAll(ctx, loc)
 		if err != nil {
@@ -83,6 +83,11 @@ func (t *Table) passed(ctx context.Context, key string) {
 		}
 	}
 	known.Drop(was.(string))
+}
+
+// metadataKey is the name of a metadata file in the cache: what was really opened.
+func metadataKey(ctx context.Context, store FS, loc string) string {
+	return "metadata:" + identity(ctx, store, loc)
 }
 
 func metadataError(err error, loc string) error {
