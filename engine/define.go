@@ -114,9 +114,17 @@ func (s *Session) createIndex(ctx context.Context, n *ast.CreateIndex, r *Result
 	if err != nil {
 		return err
 	}
+	if n.Quiet {
+		return nil
+	}
+	return s.noIndex(n.Pos, r)
+}
+
+// noIndex says that an index which was asked for is not made, or refuses it.
+func (s *Session) noIndex(pos int, r *Result) error {
 	const what = "tables are pruned by partitions, sort order and statistics (ALTER TABLE … ADD PARTITION FIELD, WRITE ORDERED BY)"
 	if v, _ := s.settings.get("lhsql.create_index"); v == "error" {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "indexes are not supported: %s", what).At(n.Pos)
+		return sqlerr.New(sqlerr.FeatureNotSupported, "indexes are not supported: %s", what).At(pos)
 	}
 	r.warn("00000", "no index was made: %s", what)
 	return nil
@@ -139,6 +147,11 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	spec, err := s.tableSpec(ctx, name, n, b)
 	if err != nil {
 		return err
+	}
+	if n.Indexed {
+		if err := s.noIndex(n.Pos, r); err != nil {
+			return err
+		}
 	}
 	if n.OnCommit != "" {
 		if !temp {
