@@ -266,10 +266,11 @@ func (b *binder) withTemporal(t, o plan.Expr) (plan.Expr, plan.Expr) {
 	if classOf(t.Type()) == isTime {
 		return b.to(t, types.Interval), b.to(o, types.Interval)
 	}
+	o = b.evalCall("mysql:datetime_compared", b.posOf(o), o)
 	if t.Type().Kind == types.TimestampTZ {
-		return t, b.to(b.to(o, types.Timestamp), types.TimestampTZ)
+		return t, b.to(o, types.TimestampTZ)
 	}
-	return t, b.to(o, types.Timestamp)
+	return t, o
 }
 
 // withJSON compares a JSON value: with a number as a number, else as text by its bytes.
