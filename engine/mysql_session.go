@@ -43,6 +43,8 @@ type MySQL struct {
 	Warnings []MySQLWarning
 	// Statements is how many prepared statements the wire keeps.
 	Statements int
+	// FoundRows: the client counts the rows that an UPDATE finds, and not those that it changes.
+	FoundRows bool
 
 	s        *Session
 	client   MySQLClient

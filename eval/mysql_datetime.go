@@ -331,10 +331,10 @@ func dateText(s string) (t int64, dateOnly, ok bool) {
 	return packDatetime(v, micros, k == 3)
 }
 
-// zoneOffset reads +hh:mm; ok also for an empty text.
+// zoneOffset reads +hh:mm and Z; ok also for an empty text.
 func zoneOffset(s string) (us int64, ok bool) {
 	s = strings.TrimSpace(s)
-	if s == "" {
+	if s == "" || s == "Z" || s == "z" {
 		return 0, true
 	}
 	if len(s) != 6 || s[0] != '+' && s[0] != '-' || s[3] != ':' {

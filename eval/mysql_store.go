@@ -27,8 +27,18 @@ func init() {
 		imm("mysql:store_time", sig(text), tInterval, Try1(func(s string) (types.Datum, error) { return stored(exactTime(s), "time", s) })),
 		imm("mysql:store_time", sig(n), tInterval, Try1(func(d types.Decimal) (types.Datum, error) { return stored(numberTime(d), "time", d.String()) })),
 		imm("mysql:time_of_day", sig(types.Interval), tTime, Try1(timeOfDay)),
+		imm("mysql:divisor", sig(types.Int8), tInt8, Try1(func(n int64) (int64, error) { return n, divisor(n == 0) })),
+		imm("mysql:divisor", sig(n), tNumeric, Try1(func(d types.Decimal) (types.Decimal, error) { return d, divisor(d.IsZero()) })),
+		imm("mysql:divisor", sig(types.Float8), tFloat8, Try1(func(f float64) (float64, error) { return f, divisor(f == 0) })),
 		imm("mysql:store_bytes", sig(types.Bytea, i4), tBytea, Try2(storeBytes)),
 	)
+}
+
+func divisor(zero bool) error {
+	if zero {
+		return sqlerr.New(sqlerr.DivisionByZero, "Division by 0")
+	}
+	return nil
 }
 
 // stored is a value that was read, or the error of a text that could not be.

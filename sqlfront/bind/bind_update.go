@@ -93,6 +93,9 @@ func (b *binder) update(s *ast.Update) *Bound {
 	set.all(assigned)
 	n.Values, n.Changed = set.row()
 	n.Source = b.withExtras(lv, n.Source)
+	if b.env.OnlyChanges && s.Limit == nil && len(s.Returning) == 0 {
+		n.Source = b.onlyChanges(n.Source, n.Values, n.Changed, it)
+	}
 	n.Row = b.rowColumns(rel)
 	if len(s.Returning) > 0 {
 		old := lv.items
@@ -100,6 +103,30 @@ func (b *binder) update(s *ast.Update) *Bound {
 		n.Returning = b.returning(lv, s.Returning)
 	}
 	return b.writeBound(n, with, len(s.Returning) > 0)
+}
+
+// onlyChanges keeps the rows that an UPDATE gives other values, which are those that MySQL counts
+// and writes:
+//
+//	UPDATE t SET a = x, b = y WHERE p   →   … WHERE p AND (a IS DISTINCT FROM x OR b IS DISTINCT FROM y)
+//
+// A value that is another each time it is computed, or whose type has no equality, changes each row.
+func (b *binder) onlyChanges(source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
+	var differ []plan.Expr
+	for i, x := range values {
+		if !changed[i] {
+			continue
+		}
+		old := plan.ColOf(it.cols[i].col)
+		if c := classOf(old.Typ); plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
+			return source
+		}
+		differ = append(differ, b.plainOperator("IS DISTINCT FROM", old, x, 0))
+	}
+	if len(differ) == 0 {
+		return source
+	}
+	return &plan.Filter{Input: source, Pred: plan.OrOf(differ...)}
 }
 
 func (b *binder) rowColumns(rel *Relation) []plan.Column {

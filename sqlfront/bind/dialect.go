@@ -62,6 +62,8 @@ type Dialect struct {
 	// RecursiveType is what a recursive query's column is when its first term gives t, and other
 	// terms convert to; nil: their types must agree.
 	RecursiveType func(t types.Type) types.Type
+	// UsingInOrder: the columns of JOIN … USING come in the order of the table that keeps its rows.
+	UsingInOrder bool
 	// ViewsKeepColumns: CREATE OR REPLACE VIEW may only add columns, and a column that a view reads
 	// is not dropped without it.
 	ViewsKeepColumns bool

@@ -40,6 +40,7 @@ var MySQL = &Dialect{
 	AliasesInExpr:   true,
 	ConstantOrder:   true,
 	HavingFilters:   true,
+	UsingInOrder:    true,
 	TextParams:      true,
 	RecursiveType:   mysqlRecursiveType,
 	LooseGroups:     func(b *binder) bool { return b.my().looseGroups },
@@ -50,11 +51,13 @@ type mysqlState struct {
 	collation   string // of texts without another
 	looseGroups bool   // sql_mode without ONLY_FULL_GROUP_BY
 	signedMinus bool   // sql_mode with NO_UNSIGNED_SUBTRACTION
-	divScale    int    // div_precision_increment
-	concatMax   int64  // group_concat_max_len
-	weekMode    int64  // default_week_format
-	ofColumn    map[plan.ColID]string
-	scales      map[plan.ColID]int // digits after the point of numerics without a fixed scale
+	// sql_mode with STRICT_… and ERROR_FOR_DIVISION_BY_ZERO
+	divisionError bool
+	divScale      int   // div_precision_increment
+	concatMax     int64 // group_concat_max_len
+	weekMode      int64 // default_week_format
+	ofColumn      map[plan.ColID]string
+	scales        map[plan.ColID]int // digits after the point of numerics without a fixed scale
 }
 
 func (b *binder) my() *mysqlState {
@@ -70,6 +73,7 @@ func (b *binder) my() *mysqlState {
 	if s, ok := b.sessionText("sql_mode"); ok {
 		m.signedMinus = strings.Contains(strings.ToUpper(s), "NO_UNSIGNED_SUBTRACTION")
 		m.looseGroups = !strings.Contains(strings.ToUpper(s), "ONLY_FULL_GROUP_BY")
+		m.divisionError = strings.Contains(strings.ToUpper(s), "STRICT_") && strings.Contains(strings.ToUpper(s), "ERROR_FOR_DIVISION_BY_ZERO")
 	}
 	number := func(name string, to *int64) {
 		if s, ok := b.sessionText(name); ok {

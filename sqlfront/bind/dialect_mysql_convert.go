@@ -448,6 +448,12 @@ func (b *binder) castSigned(x plan.Expr, pos int) plan.Expr {
 // with. A text that is none is an error, as in MySQL.
 func (b *binder) temporalConst(c *plan.Const, with types.Type) plan.Expr {
 	pos := b.posOf(c)
+	if c.Value.IsNull() {
+		if classOf(with) == isTime {
+			return plan.NullOf(types.T(types.Interval))
+		}
+		return plan.NullOf(with)
+	}
 	name, word := "mysql:datetime", "DATETIME"
 	if classOf(with) == isTime {
 		name, word = "mysql:time", "TIME"
@@ -497,6 +503,9 @@ func floorDiv(a, c int64) int64 {
 // numberConst reads a constant text as the number that it is compared as: exactly where it is
 // a plain decimal number, so that a bigint does not lose digits.
 func (b *binder) numberConst(c *plan.Const) plan.Expr {
+	if c.Value.IsNull() {
+		return plan.NullOf(types.T(types.Float8))
+	}
 	s := strings.TrimSpace(c.Value.Str())
 	if isPlainNumber(s) && len(s) <= 40 {
 		return b.mark(b.number(s, b.posOf(c)), b.posOf(c))

@@ -37,18 +37,20 @@ func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 		return b.arithmetic(op, l, r, pos)
 	case "/":
 		l, r, k := b.operands(l, r)
+		r = b.divisor(r, pos)
 		if k == isDouble {
 			return b.evalCall("mysql:div", pos, l, r)
 		}
 		return b.evalCall("mysql:div", pos, b.to(l, types.Numeric), b.to(r, types.Numeric), int4Const(int64(b.my().divScale)))
 	case "div":
 		if x, y, k := b.operands(l, r); k == isInt {
-			return b.evalCall("mysql:int_div", pos, x, y)
+			return b.evalCall("mysql:int_div", pos, x, b.divisor(y, pos))
 		}
 		l, r = b.asNumber(l), b.asNumber(r)
-		return b.evalCall("mysql:int_div", pos, b.to(l, types.Numeric), b.to(r, types.Numeric))
+		return b.evalCall("mysql:int_div", pos, b.to(l, types.Numeric), b.divisor(b.to(r, types.Numeric), pos))
 	case "mod":
 		l, r, k := b.operands(l, r)
+		r = b.divisor(r, pos)
 		if k == isDecimal {
 			l, r = b.to(l, types.Numeric), b.to(r, types.Numeric)
 		}
@@ -60,6 +62,15 @@ func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 		return b.evalCall("mysql:bit_"+name, pos, b.asBits(l), b.asBits(r))
 	}
 	return nil
+}
+
+// divisor is what a write divides by: zero is an error there in strict mode, and makes a query's
+// value NULL.
+func (b *binder) divisor(x plan.Expr, pos int) plan.Expr {
+	if !b.writes || !b.my().divisionError {
+		return x
+	}
+	return b.evalCall("mysql:divisor", pos, x)
 }
 
 // paddedRange adds to an equality of texts that disregards spaces at the end the range of texts

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -62,11 +63,16 @@ func (l *lexer) skipSpace() {
 			l.code = false
 			l.i += 2
 		case strings.HasPrefix(rest, "/*!") && !l.code:
-			l.code = true
-			l.i += 3
-			for n := 0; n < 6 && l.i < len(l.s) && isDigit(l.s[l.i]); n++ {
-				l.i++
+			n := 3
+			for n < 9 && n < len(rest) && isDigit(rest[n]) {
+				n++
 			}
+			if end := strings.Index(rest, "*/"); end >= 0 && laterVersion(rest[3:n]) {
+				l.i += end + 2
+				continue
+			}
+			l.code = true
+			l.i += n
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
 			if n < 0 {
@@ -77,6 +83,13 @@ func (l *lexer) skipSpace() {
 			return
 		}
 	}
+}
+
+// laterVersion tells whether the number of /*!number … */ is a version of MySQL behind the one that
+// is spoken here, for which the text is a comment.
+func laterVersion(digits string) bool {
+	n, err := strconv.Atoi(digits)
+	return err == nil && len(digits) >= 5 && n > 80036
 }
 
 // operators from the longest to the shortest.

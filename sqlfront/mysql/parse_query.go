@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
@@ -25,8 +26,34 @@ func (p *parser) query() *ast.Query {
 		q.With = with
 	}
 	p.tail(q)
+	if s, ok := q.Body.(*ast.Select); ok && q.OrderBy == nil && !s.Distinct {
+		q.OrderBy = rollupOrder(s)
+	}
 	q.Pos = pos
 	return q
+}
+
+// rollupOrder is the order in which WITH ROLLUP gives its rows: sorted, each group before the row
+// that sums it up, which the NULLs in it do not tell.
+//
+//	GROUP BY a, b WITH ROLLUP   →   … ORDER BY GROUPING(a), a, GROUPING(b), b
+func rollupOrder(s *ast.Select) []ast.Order {
+	if len(s.GroupBy) != 1 || s.GroupBy[0].Kind != 'r' {
+		return nil
+	}
+	var out []ast.Order
+	for _, g := range s.GroupBy[0].Sets {
+		e := g.Exprs[0]
+		if l, ok := e.(*ast.Lit); ok {
+			n, err := strconv.Atoi(l.Text)
+			if err != nil || n < 1 || n > len(s.Items) {
+				return nil
+			}
+			e = s.Items[n-1].Expr
+		}
+		out = append(out, ast.Order{Expr: &ast.Grouping{Args: []ast.Expr{e}, Pos: g.Pos}, Pos: g.Pos}, ast.Order{Expr: e, Pos: g.Pos})
+	}
+	return out
 }
 
 // closed tells whether q has an ORDER BY, LIMIT or WITH already.

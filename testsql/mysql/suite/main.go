@@ -62,9 +62,14 @@ func (s *server) renew(database string) error {
 		return err
 	}
 	s.db = sql.OpenDB(c)
-	s.conn, err = s.db.Conn(context.Background())
+	if s.conn, err = s.db.Conn(context.Background()); err == nil {
+		err = s.ask("set sql_mode = '" + suiteMode + "'").err
+	}
 	return err
 }
+
+// suiteMode is what the suite's own sessions have: MySQL's default without ONLY_FULL_GROUP_BY.
+const suiteMode = "STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
 var system = []string{"information_schema", "performance_schema", "mysql", "sys"}
 

@@ -119,6 +119,9 @@ func show(w io.Writer, d difference) {
 	if d.judge != nil {
 		fmt.Fprintf(w, "          MariaDB %s\n", d.judge)
 	}
+	if d.shared {
+		return
+	}
 	for _, e := range d.setup[:min(3, len(d.setup))] {
 		fmt.Fprintf(w, "          setup: %s\n", firstLine(e.Error()))
 	}

@@ -65,7 +65,7 @@ func topics() []topic {
 		{"keyless tables", reads, asked(prepare(mydb, setup.KeylessData, setup.Keyless_idxData, setup.MytableData), queries.KeylessQueries)},
 		{"date parsing", reads, asked(plain, queries.DateParseQueries)},
 		{"joins", reads, append(asked(joins, queries.JoinQueryTests), scripts(plain, queries.JoinScriptTests, queries.LateralJoinScriptTests, queries.SQLLogicJoinTests, queries.SQLLogicSubqueryTests)...)},
-		{"aliases and scopes", reads, scripts(joins, queries.ColumnAliasQueries, queries.DerivedTableOuterScopeVisibilityQueries)},
+		{"aliases and scopes", reads, scripts(prepare(setup.Mytable...), queries.ColumnAliasQueries, queries.DerivedTableOuterScopeVisibilityQueries)},
 		{"order and group", reads, scripts(plain, queries.OrderByGroupByScriptTests)},
 		{"ranges", reads, append(asked(prepare(setup.ComplexIndexSetup...), queries.ComplexIndexQueries), asked(prepare(setup.NullsSetup...), queries.NullRangeTests)...)},
 		{"information_schema", reads, append(asked(info, queries.InfoSchemaQueries), scripts(info, queries.InfoSchemaScripts)...)},
