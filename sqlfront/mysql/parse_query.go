@@ -127,7 +127,7 @@ func (p *parser) queryTerm() *ast.Query {
 	case p.Accept("values"):
 		v := &ast.Values{Pos: pos}
 		p.List(func() {
-			p.Expect("row")
+			p.Accept("row")
 			v.Rows = append(v.Rows, p.exprs())
 		})
 		return &ast.Query{Body: v, Pos: pos}
