@@ -436,10 +436,13 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 	}
 	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: name.Parts})
 	if isNotFound(err) {
-		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, "."))
+		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, ".")).WithNumber(1051)
 	}
 	if err != nil {
 		return s.dropUnreadable(ctx, n, name.Parts, err)
+	}
+	if n.Temp && rel.Catalog != temporaryCatalog {
+		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, ".")).WithHint("It is no temporary one.").WithNumber(1051)
 	}
 	id := lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name}
 	cat := s.catalogOf(rel.Catalog)

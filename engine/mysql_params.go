@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,22 +50,32 @@ func (s *Session) MySQLArguments(ctx context.Context, p Parsed, st *Stmt, given 
 	if !again {
 		return st, args, nil
 	}
-	bound, err := s.Prepare(ctx, p, with)
-	if err != nil {
-		return nil, nil, err
-	}
-	*given = with
-	for i, t := range bound.Params() {
-		var ok bool
-		if args[i], ok = values[i].As(t, o); !ok {
-			d, err := types.Parse(values[i].Literal(), t, o)
-			if err != nil {
+	// One parameter's type may give another one its own, which that one's value does not fit.
+	for {
+		bound, err := s.Prepare(ctx, p, with)
+		if err != nil {
+			return nil, nil, err
+		}
+		again = false
+		for i, t := range bound.Params() {
+			var ok bool
+			if args[i], ok = values[i].As(t, o); ok {
+				continue
+			}
+			if own := values[i].Natural(); !own.Equal(with[i]) {
+				with[i], again = own, true
+				continue
+			}
+			if args[i], err = types.Parse(values[i].Literal(), t, o); err != nil {
 				return nil, nil, err
 			}
-			args[i] = d
 		}
+		if !again {
+			*given = with
+			return bound, args, nil
+		}
+		with = slices.Clone(with)
 	}
-	return bound, args, nil
 }
 
 // Natural is the type that a value has by itself.
@@ -129,7 +140,8 @@ func (v *MySQLValue) As(t types.Type, o *types.TextOptions) (d types.Datum, ok b
 		case types.Bool:
 			return types.NewBool(v.Float != 0), v.Float == 0 || v.Float == 1
 		case types.Numeric:
-			if !t.Fixed || v.Float == math.Trunc(v.Float) {
+			// Any other makes a double of what it is a part of.
+			if !t.Fixed && v.Float == math.Trunc(v.Float) && math.Abs(v.Float) <= 1<<53 {
 				return parse(strconv.FormatFloat(v.Float, 'f', -1, 64))
 			}
 		}

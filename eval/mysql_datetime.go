@@ -21,6 +21,7 @@ func init() {
 		imm("mysql:date", sig(n), tDate, Fn1(func(d types.Decimal) types.Datum { return dateOf(numberDatetime(d)) })).total(),
 		imm("mysql:date", sig(ts), tDate, Fn1(func(t int64) int64 { d, _ := types.SplitTimestamp(t); return d })).total(),
 		imm("mysql:datetime", sig(text), tTimestamp, Fn1(textDatetime)).total(),
+		imm("mysql:datetime_compared", sig(n), tTimestamp, Fn1(numberCompared)).total(),
 		imm("mysql:datetime_compared", sig(text), tTimestamp, Fn1(datetimeCompared)).total(),
 		imm("mysql:datetime", sig(n), tTimestamp, Fn1(numberDatetime)).total(),
 		imm("mysql:time", sig(iv), tInterval, Fn1(func(v types.IntervalValue) types.IntervalValue { return v })).total(),
@@ -423,6 +424,18 @@ func textDatetime(s string) types.Datum {
 func datetimeCompared(s string) int64 {
 	if t, _, ok := dateText(s); ok {
 		return t
+	}
+	return (minDay - 1) * types.MicrosPerDay
+}
+
+// numberCompared is a number that is compared with dates. One that is none is before them all, or
+// behind them where it has more digits than they.
+func numberCompared(d types.Decimal) int64 {
+	if t := numberDatetime(d); !t.IsNull() {
+		return t.Int()
+	}
+	if d.Cmp(types.DecimalFromInt64(99991231235959)) > 0 {
+		return (maxDay + 1) * types.MicrosPerDay
 	}
 	return (minDay - 1) * types.MicrosPerDay
 }

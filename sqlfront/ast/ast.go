@@ -614,6 +614,7 @@ type Drop struct {
 	IfExists bool
 	Cascade  bool
 	Purge    bool
+	Temp     bool // temporary tables only
 	Pos      int
 }
 

@@ -38,6 +38,8 @@ type Dialect struct {
 	Operator func(b *binder, op string, l, r plan.Expr, pos int) plan.Expr
 	// Comparands turns two values into what a comparison of them compares.
 	Comparands func(b *binder, l, r plan.Expr) (plan.Expr, plan.Expr)
+	// Bounded says as what x BETWEEN lo AND hi compares all three; nil: each pair by itself.
+	Bounded func(b *binder, x, lo, hi plan.Expr) func(plan.Expr) plan.Expr
 	// Call binds a call that the dialect makes something of; nil: ResolveFunction says which.
 	Call func(b *binder, lv *level, name string, c *ast.Call) plan.Expr
 	// Cast binds a cast as written; Convert makes the conversion from x's type to t. nil: a

@@ -30,6 +30,7 @@ var MySQL = &Dialect{
 	Unary:           mysqlUnary,
 	Operator:        mysqlOperator,
 	Comparands:      (*binder).mysqlComparands,
+	Bounded:         mysqlBounded,
 	Call:            mysqlCall,
 	Cast:            mysqlCast,
 	Convert:         mysqlConvert,

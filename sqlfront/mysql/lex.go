@@ -139,6 +139,9 @@ func (l *lexer) next() token.Token {
 		return done(token.Param, start+1, "?", "")
 	case isDigit(c) || c == '.' && start+1 < len(l.s) && isDigit(l.s[start+1]) && !l.afterName(start):
 		end := numberEnd(l.s, start)
+		if n := wordOfDigits(l.s, start); n > end {
+			return l.word(start, n)
+		}
 		return done(token.Number, end, l.s[start:end], "")
 	case strings.IndexByte("(),;.[]{}", c) >= 0:
 		return done(token.Punct, start+1, l.s[start:start+1], "")
@@ -301,6 +304,22 @@ func (l *lexer) variable(start int) token.Token {
 		k = token.Invalid
 	}
 	return token.Token{Kind: k, Text: signs, Value: strings.ReplaceAll(l.s[i:end], "`", ""), Pos: start, End: end}
+}
+
+// wordOfDigits is where a name ends that begins with digits, as 1a and 2e do; start where there is
+// none: 1e5 and 1.5 are numbers.
+func wordOfDigits(s string, start int) int {
+	i := start
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	if i == start || i == len(s) || !isIdentStart(s[i]) {
+		return start
+	}
+	for i < len(s) && isIdentPart(s[i]) {
+		i++
+	}
+	return i
 }
 
 func numberEnd(s string, i int) int {

@@ -213,7 +213,7 @@ func (p *parser) drop() ast.Stmt {
 		return p.dropIndex(pos)
 	}
 	d := &ast.Drop{Pos: pos}
-	p.Accept("temporary")
+	d.Temp = p.Accept("temporary")
 	switch {
 	case p.Accept("table"), p.Accept("tables"):
 		d.Kind = "table"

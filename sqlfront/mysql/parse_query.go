@@ -81,9 +81,30 @@ func (p *parser) with() *ast.With {
 		}
 		p.Expect("as")
 		p.Parens(func() { c.Query = p.query() })
+		if w.Recursive {
+			limitRecursion(&c)
+		}
 		w.CTEs = append(w.CTEs, c)
 	})
 	return w
+}
+
+// limitRecursion moves the LIMIT of a recursive query out of it: the recursion ends when nobody asks
+// for its rows.
+//
+//	c AS (a UNION ALL b LIMIT n)   →   c AS (WITH RECURSIVE c AS (a UNION ALL b) SELECT * FROM c LIMIT n)
+func limitRecursion(c *ast.CTE) {
+	q := c.Query
+	if _, union := q.Body.(*ast.SetOp); !union || q.Limit == nil || q.OrderBy != nil || q.With != nil {
+		return
+	}
+	outer := &ast.Query{Limit: q.Limit, Offset: q.Offset, Pos: q.Pos, Body: &ast.Select{Pos: q.Pos,
+		Items: []ast.Item{{Expr: &ast.Star{Pos: q.Pos}, Pos: q.Pos}},
+		From:  []ast.TableExpr{&ast.TableName{Name: ast.Name{Parts: []string{c.Name}, Pos: c.Pos}}}}}
+	q.Limit, q.Offset = nil, nil
+	inner := *c
+	outer.With = &ast.With{Recursive: true, CTEs: []ast.CTE{inner}}
+	c.Query = outer
 }
 
 // setOps parses UNION and EXCEPT (level 0) and INTERSECT, which binds tighter (level 1).

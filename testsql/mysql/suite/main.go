@@ -30,6 +30,9 @@ var (
 	only        = flag.String("topics", "", "topics to run, by comma (all)")
 	verbose     = flag.Bool("v", false, "print each disagreement")
 	relaxed     = flag.Bool("relaxed", false, "give lhsql statements of a setup that it refuses without UNIQUE, AUTO_INCREMENT and FOREIGN KEY, to measure what comes after them")
+	count       = flag.Int("generated", 0, "instead: so many generated expressions with parameters, beside MariaDB")
+	seed        = flag.Int64("seed", 1, "of -generated")
+	most        = flag.Int("differ", 1<<30, "fail if more kinds of -generated differ")
 	floor       = flag.Int("floor", 0, "fail if fewer statements agree")
 )
 
@@ -173,6 +176,13 @@ func main() {
 	card := newScorecard()
 	own := &server{addr: *lhsqlAddr, user: "suite"}
 	judge := &server{addr: *mariadbAddr, user: "root"}
+	if *count > 0 {
+		if err := generated(own, judge, *count, *seed); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	for _, t := range topics() {
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), t.name) {
 			continue
