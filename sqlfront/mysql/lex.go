@@ -53,6 +53,8 @@ func (l *lexer) skipSpace() {
 		switch {
 		case isSpace(l.s[l.i]):
 			l.i++
+		case rest[0] == 0 && strings.Trim(rest, "\x00") == "":
+			l.i = len(l.s) // some clients end a statement as C ends a string
 		case rest[0] == '#', strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' '):
 			if n := strings.IndexByte(rest, '\n'); n >= 0 {
 				l.i += n + 1
