@@ -64,6 +64,8 @@ type Dialect struct {
 	// RecursiveType is what a recursive query's column is when its first term gives t, and other
 	// terms convert to; nil: their types must agree.
 	RecursiveType func(t types.Type) types.Type
+	// ValuesColumn names the columns of VALUES, from 0; nil: column1, column2, ….
+	ValuesColumn func(i int) string
 	// UsingInOrder: the columns of JOIN … USING come in the order of the table that keeps its rows.
 	UsingInOrder bool
 	// ViewsKeepColumns: CREATE OR REPLACE VIEW may only add columns, and a column that a view reads
@@ -72,6 +74,14 @@ type Dialect struct {
 	// LooseGroups tells whether a column that is neither grouped nor aggregated stands for any of
 	// its group's values.
 	LooseGroups func(b *binder) bool
+}
+
+// valuesColumn names the i-th column of VALUES.
+func (d *Dialect) valuesColumn(i int) string {
+	if d.ValuesColumn != nil {
+		return d.ValuesColumn(i)
+	}
+	return "column" + itoa(i+1)
 }
 
 // PostgreSQL is the dialect of the Postgres wire and of the shell.

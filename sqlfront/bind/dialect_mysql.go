@@ -42,6 +42,7 @@ var MySQL = &Dialect{
 	ConstantOrder:   true,
 	HavingFilters:   true,
 	UsingInOrder:    true,
+	ValuesColumn:    func(i int) string { return "column_" + itoa(i) },
 	TextParams:      true,
 	RecursiveType:   mysqlRecursiveType,
 	LooseGroups:     func(b *binder) bool { return b.my().looseGroups },
