@@ -198,7 +198,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, err
 	}
-	return &stmt{c: c, st: st}, nil
+	return &stmt{c: c, st: st, parsed: list[0]}, nil
 }
 
 // ResetSession implements driver.SessionResetter: a pooled connection comes without a
@@ -212,8 +212,10 @@ func (c *conn) ResetSession(ctx context.Context) error {
 }
 
 type stmt struct {
-	c  *conn
-	st *engine.Stmt
+	c      *conn
+	st     *engine.Stmt
+	parsed engine.Parsed
+	given  []types.Type // of the dialect mysql: the values' own types that st is bound with
 }
 
 func (s *stmt) Close() error  { return nil }
@@ -251,15 +253,10 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 }
 
 func (s *stmt) run(ctx context.Context, args []driver.NamedValue) (*rows, error) {
-	want := s.st.Params()
-	vals := make([]types.Datum, len(args))
 	o := s.c.s.TextOptions()
-	for i, a := range args {
-		v, err := datum(a.Value, want[i], o)
-		if err != nil {
-			return nil, err
-		}
-		vals[i] = v
+	vals, err := s.values(ctx, args, o)
+	if err != nil {
+		return nil, err
 	}
 	r, err := s.st.Execute(ctx, vals)
 	if err != nil {
@@ -267,6 +264,50 @@ func (s *stmt) run(ctx context.Context, args []driver.NamedValue) (*rows, error)
 		return nil, err
 	}
 	return &rows{c: s.c, r: r, o: o, ctx: ctx}, nil
+}
+
+// values gives the arguments as the statement's parameters.
+func (s *stmt) values(ctx context.Context, args []driver.NamedValue, o *types.TextOptions) (vals []types.Datum, err error) {
+	if s.c.s.MySQL() != nil {
+		own := make([]engine.MySQLValue, len(args))
+		for i, a := range args {
+			own[i] = mysqlValue(a.Value)
+		}
+		st, vals, err := s.c.s.MySQLArguments(ctx, s.parsed, s.st, &s.given, own)
+		if err == nil {
+			s.st = st
+		}
+		return vals, err
+	}
+	vals = make([]types.Datum, len(args))
+	for i, a := range args {
+		if vals[i], err = datum(a.Value, s.st.Params()[i], o); err != nil {
+			return nil, err
+		}
+	}
+	return vals, nil
+}
+
+// mysqlValue is a Go value as the dialect mysql takes it.
+func mysqlValue(v driver.Value) engine.MySQLValue {
+	switch v := v.(type) {
+	case nil:
+		return engine.MySQLValue{Kind: 'n'}
+	case int64:
+		return engine.MySQLValue{Kind: 'i', Int: v}
+	case bool:
+		if v {
+			return engine.MySQLValue{Kind: 'i', Int: 1}
+		}
+		return engine.MySQLValue{Kind: 'i'}
+	case float64:
+		return engine.MySQLValue{Kind: 'f', Float: v}
+	case []byte:
+		return engine.MySQLValue{Kind: 'b', Text: string(v)}
+	case time.Time:
+		return engine.MySQLValue{Kind: 't', Text: v.Format("2006-01-02 15:04:05.999999"), Zoned: v.Format("2006-01-02 15:04:05.999999999Z07:00")}
+	}
+	return engine.MySQLValue{Kind: 's', Text: fmt.Sprint(v)}
 }
 
 // datum converts a Go value by way of its text, which the parameter's type then reads.

@@ -57,6 +57,15 @@ func TestMySQL(t *testing.T) {
 		{"SELECT DATABASE()", nil, "shop"},
 		{"SELECT SQL_CALC_FOUND_ROWS a FROM t WHERE a > ? ORDER BY a LIMIT 1", []any{0}, "1"},
 		{"SELECT FOUND_ROWS()", nil, "2"},
+		// A parameter has its value's type: integers stay integers, in the same statement too.
+		{"SELECT 9007199254740993 + ?", []any{1}, "9007199254740994"},
+		{"SELECT ? + ?", []any{int64(9007199254740993), 1}, "9007199254740994"},
+		{"SELECT 9007199254740993 % ?", []any{10}, "3"},
+		{"SELECT IF(a * ? = ?, 1, 0) FROM t WHERE a = 1", []any{0, 0.5}, "0"},
+		{"SELECT CASE WHEN ? THEN ? ELSE 'x' END", []any{2, "yes"}, "yes"},
+		{"SELECT COALESCE(?, a) FROM t WHERE a = 2", []any{1.5}, "1.5"},
+		{"SELECT COUNT(*) FROM t WHERE a = ?", []any{"1.0"}, "1"},
+		{"SELECT COUNT(*) FROM t WHERE CAST('2024-01-02' AS DATE) > ?", []any{"24-01-01"}, "2"},
 	} {
 		if c.want == "" {
 			if err := my.QueryRow(c.query).Scan(new(string)); err != sql.ErrNoRows {

@@ -33,6 +33,11 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if rel.Table == nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name)
 	}
+	if n.Indexed {
+		if err := s.noIndex(n.Pos, r); err != nil {
+			return err
+		}
+	}
 	checked, err := s.noNulls(ctx, rel.Table, n.Actions)
 	if err != nil {
 		return err

@@ -115,9 +115,17 @@ func (s *Session) createIndex(ctx context.Context, n *ast.CreateIndex, r *Result
 	if err != nil {
 		return err
 	}
+	if n.Quiet {
+		return nil
+	}
+	return s.noIndex(n.Pos, r)
+}
+
+// noIndex says that an index which was asked for is not made, or refuses it.
+func (s *Session) noIndex(pos int, r *Result) error {
 	const what = "tables are pruned by partitions, sort order and statistics (ALTER TABLE … ADD PARTITION FIELD, WRITE ORDERED BY)"
 	if v, _ := s.settings.get("lhsql.create_index"); v == "error" {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "indexes are not supported: %s", what).At(n.Pos)
+		return sqlerr.New(sqlerr.FeatureNotSupported, "indexes are not supported: %s", what).At(pos)
 	}
 	r.warn("00000", "no index was made: %s", what)
 	return nil
@@ -140,6 +148,11 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	spec, err := s.tableSpec(ctx, name, n, b, r)
 	if err != nil {
 		return err
+	}
+	if n.Indexed {
+		if err := s.noIndex(n.Pos, r); err != nil {
+			return err
+		}
 	}
 	if n.OnCommit != "" {
 		if !temp {
@@ -444,10 +457,13 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 	}
 	rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: name.Parts})
 	if isNotFound(err) {
-		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, "."))
+		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, ".")).WithNumber(1051)
 	}
 	if err != nil {
 		return s.dropUnreadable(ctx, n, name.Parts, err)
+	}
+	if n.Temp && rel.Catalog != temporaryCatalog {
+		return sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", n.Kind, strings.Join(name.Parts, ".")).WithHint("It is no temporary one.").WithNumber(1051)
 	}
 	id := lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name}
 	cat := s.catalogOf(rel.Catalog)

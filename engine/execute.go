@@ -60,7 +60,8 @@ func (s *Session) evalCtx(ctx context.Context) *eval.Ctx {
 	c := &eval.Ctx{Context: ctx, Now: now, StmtStart: now, Zone: o.Zone, DateStyle: o.DateStyle,
 		IntervalStyle: o.IntervalStyle, ExtraFloatDigits: o.ExtraFloatDigits, ByteaOutput: o.ByteaOutput,
 		Session: systemSession{s}}
-	if s.tx.block {
+	// In MySQL it is the statement's in either case.
+	if s.tx.block && s.MySQL() == nil {
 		c.Now = s.tx.start // now() is the transaction's start
 	}
 	return c

@@ -43,22 +43,26 @@ type MySQL struct {
 	Warnings []MySQLWarning
 	// Statements is how many prepared statements the wire keeps.
 	Statements int
+	// FoundRows: the client counts the rows that an UPDATE finds, and not those that it changes.
+	FoundRows bool
 
-	s        *Session
-	client   MySQLClient
-	session  map[string]string // variables that differ from the defaults
-	user     map[string]userVariable
-	next     [][2]string // SET TRANSACTION: for the next transaction alone
-	textMode mysql.Mode
-	found    int64 // FOUND_ROWS()
-	affected int64 // ROW_COUNT()
+	s       *Session
+	client  MySQLClient
+	session map[string]string // variables that differ from the defaults
+	user    map[string]userVariable
+	// temporary are the databases that temporary tables were made in, by the tables' names.
+	temporary map[string]string
+	next      [][2]string // SET TRANSACTION: for the next transaction alone
+	textMode  mysql.Mode
+	found     int64 // FOUND_ROWS()
+	affected  int64 // ROW_COUNT()
 }
 
 // MySQL gives what a session of the MySQL dialect has; nil for others.
 func (s *Session) MySQL() *MySQL { return s.my }
 
 func newMySQL(s *Session, c MySQLClient) *MySQL {
-	return &MySQL{s: s, client: c, session: s.engine.globals.copy(), user: map[string]userVariable{}}
+	return &MySQL{s: s, client: c, session: s.engine.globals.copy(), user: map[string]userVariable{}, temporary: map[string]string{}}
 }
 
 // mysqlError is a user's error under MySQL's number and SQLSTATE.

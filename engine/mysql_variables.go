@@ -94,6 +94,12 @@ func (g *globals) copy() map[string]string {
 	return m
 }
 
+// AutocommitDefault is whether sessions to come commit each statement.
+func (e *Engine) AutocommitDefault() bool {
+	v, set := e.globals.get("autocommit")
+	return !set || v == "ON"
+}
+
 // userVariable is @name.
 type userVariable struct {
 	value types.Datum
@@ -215,7 +221,7 @@ func (m *MySQL) variable(scope, name string) (types.Datum, types.Type, bool, err
 		u, ok := m.user[name]
 		switch {
 		case !ok:
-			return types.Null, types.T(types.Text), true, nil
+			return types.Null, types.T(types.Unknown), true, nil
 		case u.typ.Kind == types.Void:
 			return types.Null, types.Type{}, false, sqlerr.New(sqlerr.FeatureNotSupported,
 				"@%s was assigned inside an expression of a query, and its value after the query is not known; SET it", name)

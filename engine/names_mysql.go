@@ -95,6 +95,13 @@ func (n mysqlNames) relation(ctx context.Context, ref bind.TableRef, parts []str
 			return nil, errNoDatabase
 		}
 	}
+	// A temporary table hides one of its name in the database that it was made in.
+	if made, ok := n.s.my.temporary[table]; ok && made == db {
+		rel, err := relations{n.s}.in(ctx, ref, n.s.catalog, n.s.temporarySchema(), table, x)
+		if !isNotFound(err) {
+			return rel, err
+		}
+	}
 	catalog, ns := n.s.databaseOf(ctx, db)
 	return relations{n.s}.in(ctx, ref, catalog, ns, table, x)
 }

@@ -22,7 +22,11 @@ func (s *Session) variables() func(scope, name string) (types.Datum, types.Type,
 
 // bindEnv is what binding may ask of this session. args nil: at Prepare.
 func (s *Session) bindEnv(ctx context.Context, args []types.Datum) *bind.Env {
-	return &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.variables(), ViewDialect: viewDialect}
+	env := &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.variables(), ViewDialect: viewDialect}
+	if m := s.MySQL(); m != nil {
+		env.OnlyChanges = !m.FoundRows
+	}
+	return env
 }
 
 // relations finds what a name stands for; it implements bind.Catalog.

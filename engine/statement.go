@@ -329,7 +329,9 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 			r.warn("01000", "LOCK TABLE has no effect: commits are checked for conflicts instead")
 		}
 	case *ast.CreateIndex:
-		r.verb = "CREATE INDEX"
+		if r.verb = n.Verb; r.verb == "" {
+			r.verb = "CREATE INDEX"
+		}
 		err = s.createIndex(ctx, n, r)
 	case *ast.Noop:
 		if r.verb = n.Tag; n.Warn != "" {

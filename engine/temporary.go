@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/lhsql/lhsql/engine/syscat"
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -58,6 +59,23 @@ func (s *Session) located(catalog, schema, name string) lake.Name {
 // temporaryName is the name of a temporary table or view that is to be made.
 func (s *Session) temporaryName(parts []string) (lake.Name, error) {
 	n := lake.Name{Catalog: temporaryCatalog, Namespace: s.temporarySchema(), Table: parts[len(parts)-1]}
+	if m := s.MySQL(); m != nil {
+		// In MySQL it is in a database, as other tables are.
+		db := strings.Join(parts[:len(parts)-1], ".")
+		if db == "" {
+			db = s.current
+		}
+		if db == "" {
+			return n, errNoDatabase
+		}
+		if other, ok := m.temporary[n.Table]; ok && other != db && s.temp != nil {
+			if _, err := s.temp.Load(context.Background(), n); err == nil {
+				return n, sqlerr.New(sqlerr.FeatureNotSupported, "the session has a temporary table %s in the database %s already", n.Table, other)
+			}
+		}
+		m.temporary[n.Table] = db
+		parts = parts[len(parts)-1:]
+	}
 	if head := parts[:len(parts)-1]; len(head) > 1 || len(head) == 1 && !s.isTemporarySchema(head[0]) {
 		return n, sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema")
 	}

@@ -21,6 +21,8 @@ func init() {
 		imm("mysql:date", sig(n), tDate, Fn1(func(d types.Decimal) types.Datum { return dateOf(numberDatetime(d)) })).total(),
 		imm("mysql:date", sig(ts), tDate, Fn1(func(t int64) int64 { d, _ := types.SplitTimestamp(t); return d })).total(),
 		imm("mysql:datetime", sig(text), tTimestamp, Fn1(textDatetime)).total(),
+		imm("mysql:datetime_compared", sig(n), tTimestamp, Fn1(numberCompared)).total(),
+		imm("mysql:datetime_compared", sig(text), tTimestamp, Fn1(datetimeCompared)).total(),
 		imm("mysql:datetime", sig(n), tTimestamp, Fn1(numberDatetime)).total(),
 		imm("mysql:time", sig(iv), tInterval, Fn1(func(v types.IntervalValue) types.IntervalValue { return v })).total(),
 		imm("mysql:time", sig(text), tInterval, Fn1(textTime)).total(),
@@ -199,7 +201,8 @@ func withMicros(whole, micros int64) types.Decimal {
 	if whole < 0 {
 		micros = -micros
 	}
-	return types.NewDecimal(whole*1000000+micros, 6)
+	// Fourteen digits and six more are beyond 64 bits.
+	return types.DecimalFromInt64(whole).Add(types.NewDecimal(micros, 6))
 }
 
 func datetimeNumber(t int64) types.Decimal {
@@ -329,10 +332,10 @@ func dateText(s string) (t int64, dateOnly, ok bool) {
 	return packDatetime(v, micros, k == 3)
 }
 
-// zoneOffset reads +hh:mm; ok also for an empty text.
+// zoneOffset reads +hh:mm and Z; ok also for an empty text.
 func zoneOffset(s string) (us int64, ok bool) {
 	s = strings.TrimSpace(s)
-	if s == "" {
+	if s == "" || s == "Z" || s == "z" {
 		return 0, true
 	}
 	if len(s) != 6 || s[0] != '+' && s[0] != '-' || s[3] != ':' {
@@ -414,6 +417,27 @@ func textDatetime(s string) types.Datum {
 		return types.Null
 	}
 	return types.NewInt(t)
+}
+
+// datetimeCompared is a text that is compared with dates: one that is none is the zero date, which
+// is before them all and equal to none.
+func datetimeCompared(s string) int64 {
+	if t, _, ok := dateText(s); ok {
+		return t
+	}
+	return (minDay - 1) * types.MicrosPerDay
+}
+
+// numberCompared is a number that is compared with dates. One that is none is before them all, or
+// behind them where it has more digits than they.
+func numberCompared(d types.Decimal) int64 {
+	if t := numberDatetime(d); !t.IsNull() {
+		return t.Int()
+	}
+	if d.Cmp(types.DecimalFromInt64(99991231235959)) > 0 {
+		return (maxDay + 1) * types.MicrosPerDay
+	}
+	return (minDay - 1) * types.MicrosPerDay
 }
 
 func textDate(s string) types.Datum { return dateOf(textDatetime(s)) }
@@ -654,8 +678,16 @@ func convertTZ(c *Ctx, t int64, from, to string) (types.Datum, error) {
 	if !ok || !ok2 {
 		return types.Null, nil
 	}
-	return datetimeDatum(types.ToLocal(b, types.ToUTC(a, t))), nil
+	// Beyond the range of TIMESTAMP nothing is converted.
+	utc := types.ToUTC(a, t)
+	if utc < 1_000_000 || utc >= lastTimestamp {
+		return types.NewInt(t), nil
+	}
+	return datetimeDatum(types.ToLocal(b, utc)), nil
 }
+
+// lastTimestamp is where the seconds of UNIX_TIMESTAMP end: after 3001-01-18 23:59:59.
+const lastTimestamp = 32536771200 * 1_000_000
 
 func mysqlZone(c *Ctx, name string) (*time.Location, bool) {
 	switch strings.ToUpper(name) {

@@ -102,7 +102,7 @@ func init() {
 		imm("mysql:bin", sig(text), tText, Fn1(func(s string) types.Datum { return conv(s, 10, 2) })).total(),
 		imm("mysql:oct", sig(text), tText, Fn1(func(s string) types.Datum { return conv(s, 10, 8) })).total(),
 		imm("mysql:format", sig(n, i8), tText, Fn2(formatNumber)).total(),
-		imm("mysql:format", sig(n, i8, text), tText, Fn3(func(d types.Decimal, p int64, _ string) string { return formatNumber(d, p) })).total(),
+		imm("mysql:format", sig(n, i8, text), tText, Fn3(formatNumberIn)).total(),
 	)
 }
 
@@ -321,7 +321,46 @@ func conv(s string, from, to int64) types.Datum {
 }
 
 // formatNumber is FORMAT(x, d): thousands in groups.
-func formatNumber(d types.Decimal, p int64) string {
+func formatNumber(d types.Decimal, p int64) string { return groupDigits(d, p, numberForms["en_us"]) }
+
+// numberForm is how a locale writes numbers.
+type numberForm struct {
+	group, point string
+	indian       bool // of three digits, then of two each
+}
+
+// numberForms are MySQL's locales that write numbers otherwise than the others, which is en_US's way.
+var numberForms = func() map[string]numberForm {
+	m := map[string]numberForm{"en_us": {group: ",", point: "."}}
+	for _, l := range []struct {
+		form  numberForm
+		names string
+	}{
+		{numberForm{group: "", point: "."}, "ar_sa sr_rs"},
+		{numberForm{group: ".", point: ","}, `be_by da_dk de_be de_de de_lu es_ar es_bo es_cl es_co es_ec es_es es_py es_uy es_ve fo_fo hu_hu
+			id_id is_is lt_lt mn_mn nb_no no_no ro_ro ru_ua sq_al tr_tr uk_ua vi_vn`},
+		{numberForm{group: "", point: ","}, "bg_bg ca_es de_at el_gr eu_es fr_be fr_ca fr_ch fr_fr fr_lu gl_es hr_hr it_it nl_be nl_nl pl_pl pt_br pt_pt sl_si"},
+		{numberForm{group: " ", point: ","}, "cs_cz es_cr et_ee fi_fi lv_lv mk_mk ru_ru sk_sk sv_fi sv_se"},
+		{numberForm{group: "'", point: "."}, "de_ch"},
+		{numberForm{group: "'", point: ","}, "it_ch rm_ch"},
+		{numberForm{group: ",", point: ".", indian: true}, "en_in ta_in te_in"},
+	} {
+		for _, n := range strings.Fields(l.names) {
+			m[n] = l.form
+		}
+	}
+	return m
+}()
+
+func formatNumberIn(d types.Decimal, p int64, locale string) string {
+	f, ok := numberForms[strings.ToLower(locale)]
+	if !ok {
+		return formatNumber(d, p)
+	}
+	return groupDigits(d, p, f)
+}
+
+func groupDigits(d types.Decimal, p int64, f numberForm) string {
 	n := int(min(max(p, 0), 30))
 	text := d.Round(n).WithScale(n).String()
 	sign := ""
@@ -331,13 +370,13 @@ func formatNumber(d types.Decimal, p int64) string {
 	whole, frac, _ := strings.Cut(text, ".")
 	var b room.Builder
 	for i := 0; i < len(whole); i++ {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			b.WriteByte(',')
+		if left := len(whole) - i; i > 0 && (left == 3 || left > 3 && (f.indian && left%2 == 1 || !f.indian && left%3 == 0)) {
+			b.WriteString(f.group)
 		}
 		b.WriteByte(whole[i])
 	}
 	if frac != "" {
-		frac = "." + frac
+		frac = f.point + frac
 	}
 	return sign + b.String() + frac
 }

@@ -577,6 +577,7 @@ type CreateTable struct {
 	Columns     []ColumnDef
 	PrimaryKey  []string // identifier fields
 	Checks      []Check
+	Indexed     bool   // it has KEY or INDEX clauses: what CREATE INDEX does
 	PartitionBy []Expr // transforms as Calls or Idents
 	SortedBy    []Order
 	Props       map[string]Expr // WITH (…), TBLPROPERTIES (…)
@@ -642,6 +643,7 @@ type Drop struct {
 	IfExists bool
 	Cascade  bool
 	Purge    bool
+	Temp     bool // temporary tables only
 	Pos      int
 }
 
@@ -649,6 +651,7 @@ type Drop struct {
 type AlterTable struct {
 	Name     TableName
 	IfExists bool
+	Indexed  bool // it makes or drops indexes beside its actions: what CREATE INDEX does
 	View     bool
 	Actions  []AlterAction
 	Pos      int
@@ -799,9 +802,11 @@ type Noop struct {
 }
 
 // CreateIndex is CREATE INDEX without UNIQUE: it could only make reading faster, for which tables have
-// other means.
+// other means. So are DROP INDEX and what ALTER TABLE does with indexes alone.
 type CreateIndex struct {
 	Table Name
+	Verb  string // the command tag, "CREATE INDEX" where it is empty
+	Quiet bool   // nothing is asked for that is not there: DISABLE KEYS, ENGINE = InnoDB
 	Pos   int
 }
 

@@ -117,6 +117,7 @@ type binder struct {
 
 	params     []types.Type
 	paramPos   []int
+	writes     bool // INSERT, UPDATE, DELETE and MERGE
 	loose      bool // a Param was left with Unknown type somewhere
 	paramPlan  bool
 	pin        When // of the view or subquery around, for tables without a clause

@@ -232,6 +232,14 @@ func (b *binder) binary(lv *level, e *ast.Binary) plan.Expr {
 	if q, ok := e.R.(*ast.Subquery); lok && ok && q.Kind == 's' {
 		return b.compareRowQuery(lv, e, l, q)
 	}
+	if q, ok := e.L.(*ast.Subquery); rok && ok && q.Kind == 's' && b.d.Comparands != nil && isComparison(e.Op) {
+		// The query first, which PostgreSQL does not take.
+		turned := *e
+		if o, ok := map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}[e.Op]; ok {
+			turned.Op = o
+		}
+		return b.compareRowQuery(lv, &turned, r, q)
+	}
 	// A chain a || b || c … nests to the left as deep as it is long: go down it in a loop.
 	var chain []*ast.Binary
 	var left ast.Expr = e
@@ -533,10 +541,14 @@ func (b *binder) again(lv *level, e ast.Expr, x plan.Expr) plan.Expr {
 }
 
 func (b *binder) between(lv *level, e *ast.Between) plan.Expr {
-	compare := func(op string, x plan.Expr, y plan.Expr) plan.Expr {
-		return b.operator(op, x, y, e.Pos)
-	}
 	x, lo, hi := b.expr(lv, e.X), b.expr(lv, e.Lo), b.expr(lv, e.Hi)
+	as := func(x plan.Expr) plan.Expr { return x }
+	if b.d.Bounded != nil {
+		as = b.d.Bounded(b, x, lo, hi)
+	}
+	compare := func(op string, x plan.Expr, y plan.Expr) plan.Expr {
+		return b.operator(op, as(x), as(y), e.Pos)
+	}
 	again := func() { x, lo, hi = b.again(lv, e.X, x), b.again(lv, e.Lo, lo), b.again(lv, e.Hi, hi) }
 	x2 := func() plan.Expr { return b.again(lv, e.X, x) }
 	within := func(lo, hi plan.Expr) plan.Expr {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/invariant"
@@ -531,7 +532,32 @@ func (b *binder) joinTable(t *ast.JoinTable, lv *level) (plan.Node, []*item) {
 	if k == plan.RightJoin || k == plan.FullJoin {
 		setNullable(lItems)
 	}
+	if b.d.UsingInOrder {
+		return j.finishInOrder(n, t, lItems, rItems)
+	}
 	return j.finish(n, t, lItems, rItems)
+}
+
+// finishInOrder is finish in MySQL's order: first the table that keeps all its rows, the right one of
+// a RIGHT JOIN. The merged columns are in its order, then come its others, then the other table's.
+func (j *joinState) finishInOrder(n plan.Node, t *ast.JoinTable, l, r []*item) (plan.Node, []*item) {
+	if len(j.merged) == 0 {
+		return j.finish(n, t, l, r)
+	}
+	first, second := l, r
+	of := func(m mergedCol) plan.ColID { return m.l.ID }
+	if j.kind == plan.RightJoin {
+		first, second = r, l
+		of = func(m mergedCol) plan.ColID { return m.r.ID }
+	}
+	place := map[plan.ColID]int{}
+	for _, it := range first {
+		for _, c := range it.cols {
+			place[c.col.ID] = len(place)
+		}
+	}
+	slices.SortStableFunc(j.merged, func(a, c mergedCol) int { return place[of(a)] - place[of(c)] })
+	return j.finish(n, t, first, second)
 }
 
 func setNullable(items []*item) {

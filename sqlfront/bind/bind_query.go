@@ -107,7 +107,7 @@ func (b *binder) valuesQuery(q *ast.Query, v *ast.Values, lv *level) query {
 		for r := range s.rows {
 			s.rows[r][i] = b.coerce(column[r], t, plan.Implicit)
 		}
-		s.outs = append(s.outs, output{name: "column" + itoa(i+1), typ: t, pos: b.posOf(column[0])})
+		s.outs = append(s.outs, output{name: b.d.valuesColumn(i), typ: t, pos: b.posOf(column[0])})
 	}
 	s.tail = b.outputTail(q, lv, func() []plan.Column { return s.columns() })
 	return s

@@ -11,6 +11,10 @@ import (
 
 // statement binds any statement. Those that are not listed have nothing to resolve.
 func (b *binder) statement(s ast.Stmt) *Bound {
+	switch s.(type) {
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
+		b.writes = true
+	}
 	switch s := s.(type) {
 	case *ast.QueryStmt:
 		return b.queryStmt(s.Query)

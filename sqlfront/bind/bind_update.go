@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -93,6 +94,9 @@ func (b *binder) update(s *ast.Update) *Bound {
 	set.all(assigned)
 	n.Values, n.Changed = set.row()
 	n.Source = b.withExtras(lv, n.Source)
+	if b.env.OnlyChanges && s.Limit == nil && len(s.Returning) == 0 {
+		n.Source = b.onlyChanges(lv, n.Source, n.Values, n.Changed, it)
+	}
 	n.Row = b.rowColumns(rel)
 	if len(s.Returning) > 0 {
 		old := lv.items
@@ -100,6 +104,46 @@ func (b *binder) update(s *ast.Update) *Bound {
 		n.Returning = b.returning(lv, s.Returning)
 	}
 	return b.writeBound(n, with, len(s.Returning) > 0)
+}
+
+// onlyChanges keeps the rows that an UPDATE gives other values, which are those that MySQL counts
+// and writes:
+//
+//	UPDATE t SET a = x, b = y WHERE p   →   … WHERE p AND (a IS DISTINCT FROM x OR b IS DISTINCT FROM y)
+//
+// What is computed is so once, below the filter, and values become the columns that hold it. A value
+// whose type has no equality, or that is another each time, changes each row.
+func (b *binder) onlyChanges(lv *level, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
+	var differ []plan.Expr
+	made := &plan.Project{Input: source, Exprs: passing(source.Columns())}
+	below := len(made.Exprs)
+	kept := slices.Clone(values)
+	for i, x := range values {
+		if !changed[i] {
+			continue
+		}
+		old := plan.ColOf(it.cols[i].col)
+		if c := classOf(old.Typ); plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
+			return source
+		}
+		switch x.(type) {
+		case *plan.Const, *plan.Col, *plan.Param:
+		default:
+			col := b.newColumn(it.cols[i].name, x.Type())
+			b.own(col, "", lv, fromInput)
+			made.Exprs = append(made.Exprs, plan.Named{Col: col, Expr: x})
+			kept[i] = plan.ColOf(col)
+		}
+		differ = append(differ, b.plainOperator("IS DISTINCT FROM", old, kept[i], 0))
+	}
+	if len(differ) == 0 {
+		return source
+	}
+	copy(values, kept)
+	if len(made.Exprs) > below {
+		source = made
+	}
+	return &plan.Filter{Input: source, Pred: plan.OrOf(differ...)}
 }
 
 func (b *binder) rowColumns(rel *Relation) []plan.Column {

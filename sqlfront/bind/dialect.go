@@ -38,6 +38,8 @@ type Dialect struct {
 	Operator func(b *binder, op string, l, r plan.Expr, pos int) plan.Expr
 	// Comparands turns two values into what a comparison of them compares.
 	Comparands func(b *binder, l, r plan.Expr) (plan.Expr, plan.Expr)
+	// Bounded says as what x BETWEEN lo AND hi compares all three; nil: each pair by itself.
+	Bounded func(b *binder, x, lo, hi plan.Expr) func(plan.Expr) plan.Expr
 	// Call binds a call that the dialect makes something of; nil: ResolveFunction says which.
 	Call func(b *binder, lv *level, name string, c *ast.Call) plan.Expr
 	// Cast binds a cast as written; Convert makes the conversion from x's type to t. nil: a
@@ -62,6 +64,10 @@ type Dialect struct {
 	// RecursiveType is what a recursive query's column is when its first term gives t, and other
 	// terms convert to; nil: their types must agree.
 	RecursiveType func(t types.Type) types.Type
+	// ValuesColumn names the columns of VALUES, from 0; nil: column1, column2, ….
+	ValuesColumn func(i int) string
+	// UsingInOrder: the columns of JOIN … USING come in the order of the table that keeps its rows.
+	UsingInOrder bool
 	// ViewsKeepColumns: CREATE OR REPLACE VIEW may only add columns, and a column that a view reads
 	// is not dropped without it.
 	ViewsKeepColumns bool
@@ -70,6 +76,14 @@ type Dialect struct {
 	// LooseGroups tells whether a column that is neither grouped nor aggregated stands for any of
 	// its group's values.
 	LooseGroups func(b *binder) bool
+}
+
+// valuesColumn names the i-th column of VALUES.
+func (d *Dialect) valuesColumn(i int) string {
+	if d.ValuesColumn != nil {
+		return d.ValuesColumn(i)
+	}
+	return "column" + itoa(i+1)
 }
 
 // PostgreSQL is the dialect of the Postgres wire and of the shell.

@@ -30,6 +30,7 @@ var MySQL = &Dialect{
 	Unary:           mysqlUnary,
 	Operator:        mysqlOperator,
 	Comparands:      (*binder).mysqlComparands,
+	Bounded:         mysqlBounded,
 	Call:            mysqlCall,
 	Cast:            mysqlCast,
 	Convert:         mysqlConvert,
@@ -40,6 +41,8 @@ var MySQL = &Dialect{
 	AliasesInExpr:   true,
 	ConstantOrder:   true,
 	HavingFilters:   true,
+	UsingInOrder:    true,
+	ValuesColumn:    func(i int) string { return "column_" + itoa(i) },
 	TextParams:      true,
 	RecursiveType:   mysqlRecursiveType,
 	LooseGroups:     func(b *binder) bool { return b.my().looseGroups },
@@ -57,11 +60,13 @@ type mysqlState struct {
 	looseGroups bool   // sql_mode without ONLY_FULL_GROUP_BY
 	signedMinus bool   // sql_mode with NO_UNSIGNED_SUBTRACTION
 	lenient     bool   // sql_mode without STRICT_TRANS_TABLES and STRICT_ALL_TABLES
-	divScale    int    // div_precision_increment
-	concatMax   int64  // group_concat_max_len
-	weekMode    int64  // default_week_format
-	ofColumn    map[plan.ColID]string
-	scales      map[plan.ColID]int // digits after the point of numerics without a fixed scale
+	// sql_mode with STRICT_… and ERROR_FOR_DIVISION_BY_ZERO
+	divisionError bool
+	divScale      int   // div_precision_increment
+	concatMax     int64 // group_concat_max_len
+	weekMode      int64 // default_week_format
+	ofColumn      map[plan.ColID]string
+	scales        map[plan.ColID]int // digits after the point of numerics without a fixed scale
 }
 
 func (b *binder) my() *mysqlState {
@@ -78,6 +83,7 @@ func (b *binder) my() *mysqlState {
 		m.signedMinus = strings.Contains(strings.ToUpper(s), "NO_UNSIGNED_SUBTRACTION")
 		m.lenient = !strings.Contains(strings.ToUpper(s), "STRICT_")
 		m.looseGroups = !strings.Contains(strings.ToUpper(s), "ONLY_FULL_GROUP_BY")
+		m.divisionError = strings.Contains(strings.ToUpper(s), "STRICT_") && strings.Contains(strings.ToUpper(s), "ERROR_FOR_DIVISION_BY_ZERO")
 	}
 	number := func(name string, to *int64) {
 		if s, ok := b.sessionText(name); ok {

@@ -82,7 +82,9 @@ func init() {
 		"json_object": (*mysqlForm).jsonBuild, "json_array": (*mysqlForm).jsonBuild, "json_set": (*mysqlForm).jsonChange,
 		"json_insert": (*mysqlForm).jsonChange, "json_replace": (*mysqlForm).jsonChange, "member of": (*mysqlForm).memberOf,
 		"json_contains": (*mysqlForm).jsonContains, "json_unquote": (*mysqlForm).jsonUnquote, "json_type": (*mysqlForm).jsonDoc,
-		"json_valid": (*mysqlForm).jsonValid,
+		"json_valid": (*mysqlForm).jsonValid, "json_array_append": (*mysqlForm).jsonChange, "json_array_insert": (*mysqlForm).jsonChange,
+		"json_search": (*mysqlForm).jsonSearch,
+		"aes_encrypt": (*mysqlForm).cipher, "aes_decrypt": (*mysqlForm).cipher, "name_const": (*mysqlForm).nameConst,
 
 		"database": (*mysqlForm).session, "version": (*mysqlForm).session, "user": (*mysqlForm).session,
 		"current_user": (*mysqlForm).session, "connection_id": (*mysqlForm).session, "found_rows": (*mysqlForm).session,
@@ -758,6 +760,46 @@ func (f *mysqlForm) jsonChange() plan.Expr {
 		args = append(args, f.b.jsonValue(a))
 	}
 	return f.eval(f.name, args...)
+}
+
+// jsonSearch is JSON_SEARCH(document, one or all, pattern [, escape [, path …]]).
+func (f *mysqlForm) jsonSearch() plan.Expr {
+	f.need(3, 1<<16)
+	args := []plan.Expr{f.b.to(f.args[0], types.JSONB)}
+	for _, a := range f.args[1:] {
+		args = append(args, f.b.asText(a))
+	}
+	if len(args) == 3 {
+		args = append(args, plan.NullOf(types.T(types.Text)))
+	}
+	return f.eval(f.name, args...)
+}
+
+// cipher is AES_ENCRYPT and AES_DECRYPT (text, key [, initialization vector]) in the session's
+// block_encryption_mode.
+func (f *mysqlForm) cipher() plan.Expr {
+	f.need(2, 3)
+	mode, ok := f.b.sessionText("block_encryption_mode")
+	if !ok {
+		mode = "aes-128-ecb"
+	}
+	args := []plan.Expr{textConst(mode), f.b.asBytes(f.args[0]), f.b.asBytes(f.args[1]), &plan.Const{Value: types.NewStr(""), Typ: types.T(types.Bytea)}}
+	switch {
+	case len(f.args) == 3:
+		args[3] = f.b.asBytes(f.args[2])
+	case strings.HasSuffix(mode, "cbc"):
+		f.wrongCount()
+	}
+	return f.eval(f.name, args...)
+}
+
+// nameConst is NAME_CONST(name, value), which is its value.
+func (f *mysqlForm) nameConst() plan.Expr {
+	f.need(2, 2)
+	if _, ok := f.args[0].(*plan.Const); !ok {
+		f.b.fail(sqlerr.InvalidParameterValue, f.pos, "Incorrect arguments to NAME_CONST")
+	}
+	return f.args[1]
 }
 
 func (f *mysqlForm) memberOf() plan.Expr {

@@ -141,11 +141,10 @@ func mysqlConvert(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, po
 	case x.Type().Kind == types.Variant:
 		return b.convertTo(b.convertTo(x, types.T(types.JSONB), pos), t, pos)
 	}
-	if ctx == plan.Assignment && from == isText {
-		if to == isText || to == isBytes {
-			return nil
+	if ctx == plan.Assignment {
+		if y, ok := b.store(x, t, from, to, pos); ok {
+			return y
 		}
-		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}
 	}
 	if k := x.Type().Kind; ctx == plan.Implicit && (k == types.TimestampTZ || k == types.TimestampTZNS) &&
 		(t.Kind == types.Timestamp || t.Kind == types.Date) {
@@ -180,6 +179,71 @@ func mysqlConvert(b *binder, x plan.Expr, t types.Type, ctx plan.CastContext, po
 		return b.evalCall("mysql:json_of", pos, b.jsonValue(x))
 	}
 	return nil
+}
+
+// store converts what a column takes, where that is an error for what an expression makes NULL or
+// cuts; false: the conversion of expressions does. A nil expression is a plan.Cast.
+func (b *binder) store(x plan.Expr, t types.Type, from, to class, pos int) (plan.Expr, bool) {
+	fit := func(y plan.Expr) (plan.Expr, bool) {
+		if y.Type().Equal(t) {
+			return y, true
+		}
+		return &plan.Cast{X: y, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}, true
+	}
+	if to == isBytes && from != isNull && from != isJSON && from != isOther {
+		if from != isBytes {
+			x = b.evalCall("mysql:bytes", pos, b.asText(x))
+		}
+		if t.Prec > 0 { // fixed[n]
+			return fit(b.evalCall("mysql:store_bytes", pos, x, int4Const(int64(t.Prec))))
+		}
+		return x, true
+	}
+	if to == isTime && t.Kind == types.Time {
+		switch {
+		case from == isText || from == isBytes || from.number():
+			x, _ = b.store(x, types.T(types.Interval), from, to, pos)
+		case from != isTime || x.Type().Kind != types.Interval:
+			return nil, false
+		}
+		return fit(b.evalCall("mysql:time_of_day", pos, x))
+	}
+	if from == isBytes && (to.number() || to.temporal()) {
+		if c, ok := x.(*plan.Const); ok && to.number() && len(c.Value.Str()) <= 8 {
+			y := b.evalCall("mysql:int", pos, x) // x'0A' is ten
+			if to == isBool {
+				return mysqlTruth(b, y), true
+			}
+			return fit(y)
+		}
+		x, from = b.asText(x), isText
+	}
+	switch {
+	case from == isText && to == isText:
+		return nil, true
+	case from == isText && to == isBool:
+		n := b.evalCall("mysql:store_int", pos, x, int4Const(8))
+		return b.plainOperator("<>", n, b.to(int4Const(0), types.Int8), pos), true
+	case from == isText && to == isInt:
+		width := map[types.Kind]int64{types.Int2: 2, types.Int4: 4}[t.Kind]
+		if width == 0 {
+			width = 8
+		}
+		return fit(b.evalCall("mysql:store_int", pos, x, int4Const(width)))
+	case from == isText && to == isDouble:
+		return fit(b.evalCall("mysql:store_double", pos, x))
+	case from == isText && to == isDecimal:
+		return fit(b.evalCall("mysql:store_decimal", pos, x))
+	case to.temporal() && (from == isText || from.number()):
+		if from != isText {
+			x = b.to(b.asNumber(x), types.Numeric)
+		}
+		name := map[class]string{isDate: "mysql:store_date", isDatetime: "mysql:store_datetime", isTime: "mysql:store_time"}[to]
+		return fit(b.evalCall(name, pos, x))
+	case from == isText: // JSON, uuid and the like are read by their own rules
+		return &plan.Cast{X: x, Typ: t, Context: plan.Explicit, Pos: b.at(pos)}, true
+	}
+	return nil, false
 }
 
 func (b *binder) convertText(x plan.Expr, t types.Type, from class, pos int) plan.Expr {
@@ -399,6 +463,12 @@ func (b *binder) castSigned(x plan.Expr, pos int) plan.Expr {
 // with. A text that is none is an error, as in MySQL.
 func (b *binder) temporalConst(c *plan.Const, with types.Type) plan.Expr {
 	pos := b.posOf(c)
+	if c.Value.IsNull() {
+		if classOf(with) == isTime {
+			return plan.NullOf(types.T(types.Interval))
+		}
+		return plan.NullOf(with)
+	}
 	name, word := "mysql:datetime", "DATETIME"
 	if classOf(with) == isTime {
 		name, word = "mysql:time", "TIME"
@@ -448,6 +518,9 @@ func floorDiv(a, c int64) int64 {
 // numberConst reads a constant text as the number that it is compared as: exactly where it is
 // a plain decimal number, so that a bigint does not lose digits.
 func (b *binder) numberConst(c *plan.Const) plan.Expr {
+	if c.Value.IsNull() {
+		return plan.NullOf(types.T(types.Float8))
+	}
 	s := strings.TrimSpace(c.Value.Str())
 	if isPlainNumber(s) && len(s) <= 40 {
 		return b.mark(b.number(s, b.posOf(c)), b.posOf(c))

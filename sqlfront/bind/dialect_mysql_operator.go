@@ -25,6 +25,10 @@ func mysqlUnary(b *binder, op string, x plan.Expr, pos int) plan.Expr {
 }
 
 func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
+	if _, row := l.(*plan.RowExpr); row != isRowExpr(r) && classOf(l.Type()) != isNull && classOf(r.Type()) != isNull &&
+		(row && r.Type().Kind != types.Struct || !row && l.Type().Kind != types.Struct) {
+		b.failWith(sqlerr.New(sqlerr.CardinalityViolation, "Operand should contain 1 column(s)").WithNumber(1241).At(pos))
+	}
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 		x, y := b.mysqlComparands(l, r)
@@ -37,18 +41,20 @@ func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 		return b.arithmetic(op, l, r, pos)
 	case "/":
 		l, r, k := b.operands(l, r)
+		r = b.divisor(r, pos)
 		if k == isDouble {
 			return b.evalCall("mysql:div", pos, l, r)
 		}
 		return b.evalCall("mysql:div", pos, b.to(l, types.Numeric), b.to(r, types.Numeric), int4Const(int64(b.my().divScale)))
 	case "div":
 		if x, y, k := b.operands(l, r); k == isInt {
-			return b.evalCall("mysql:int_div", pos, x, y)
+			return b.evalCall("mysql:int_div", pos, x, b.divisor(y, pos))
 		}
 		l, r = b.asNumber(l), b.asNumber(r)
-		return b.evalCall("mysql:int_div", pos, b.to(l, types.Numeric), b.to(r, types.Numeric))
+		return b.evalCall("mysql:int_div", pos, b.to(l, types.Numeric), b.divisor(b.to(r, types.Numeric), pos))
 	case "mod":
 		l, r, k := b.operands(l, r)
+		r = b.divisor(r, pos)
 		if k == isDecimal {
 			l, r = b.to(l, types.Numeric), b.to(r, types.Numeric)
 		}
@@ -61,6 +67,25 @@ func mysqlOperator(b *binder, op string, l, r plan.Expr, pos int) plan.Expr {
 	}
 	return nil
 }
+
+// divisor is what a write divides by: zero is an error there in strict mode, and makes a query's
+// value NULL.
+func (b *binder) divisor(x plan.Expr, pos int) plan.Expr {
+	if !b.writes || !b.my().divisionError {
+		return x
+	}
+	return b.evalCall("mysql:divisor", pos, x)
+}
+
+// mysqlBounded: a text of which one bound is a number is compared with both as a double.
+func mysqlBounded(b *binder, x, lo, hi plan.Expr) func(plan.Expr) plan.Expr {
+	if classOf(x.Type()) == isText && (classOf(lo.Type()).number() || classOf(hi.Type()).number()) {
+		return func(x plan.Expr) plan.Expr { return b.to(b.asNumber(x), types.Float8) }
+	}
+	return func(x plan.Expr) plan.Expr { return x }
+}
+
+func isRowExpr(x plan.Expr) bool { _, ok := x.(*plan.RowExpr); return ok }
 
 // paddedRange adds to an equality of texts that disregards spaces at the end the range of texts
 // that it lies in, by which files are pruned:
@@ -268,16 +293,30 @@ func (b *binder) withTemporal(t, o plan.Expr) (plan.Expr, plan.Expr) {
 			return t, y
 		}
 	}
+	if _, param := o.(*plan.Param); param && classOf(t.Type()) != isTime && (classOf(o.Type()).number() || classOf(o.Type()) == isText) {
+		// A parameter is a constant, too: it becomes a date before it is compared.
+		var y plan.Expr
+		if classOf(o.Type()).number() {
+			y = b.evalCall("mysql:datetime_compared", b.posOf(o), b.to(b.asNumber(o), types.Numeric))
+		} else {
+			y = b.evalCall("mysql:store_datetime", b.posOf(o), o)
+		}
+		if t.Type().Kind == types.TimestampTZ {
+			y = b.to(y, types.TimestampTZ)
+		}
+		return t, y
+	}
 	if classOf(o.Type()).number() {
 		return b.to(b.asNumber(t), types.Numeric), b.to(b.asNumber(o), types.Numeric)
 	}
 	if classOf(t.Type()) == isTime {
 		return b.to(t, types.Interval), b.to(o, types.Interval)
 	}
+	o = b.evalCall("mysql:datetime_compared", b.posOf(o), o)
 	if t.Type().Kind == types.TimestampTZ {
-		return t, b.to(b.to(o, types.Timestamp), types.TimestampTZ)
+		return t, b.to(o, types.TimestampTZ)
 	}
-	return t, b.to(o, types.Timestamp)
+	return t, o
 }
 
 // withJSON compares a JSON value: with a number as a number, else as text by its bytes.

@@ -26,6 +26,8 @@ type Env struct {
 	// Variable reads a variable of the MySQL dialect: scope is "user" for @x, "global", "session" or ""
 	// for @@x, and "function" for DATABASE() and its like. nil: there are none.
 	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool, err error)
+	// OnlyChanges: an UPDATE touches and counts the rows that it gives other values.
+	OnlyChanges bool
 	// Parse reads a view's text. nil: views cannot be read.
 	Parse func(sql string) ([]ast.Parsed, error)
 	// ViewDialect gives the parser and dialect of a view's text by View.Dialect; nil: the session's.

@@ -138,15 +138,62 @@ func (r *regroup) anyValue(c *plan.Col) plan.Expr {
 // alias finds an output of the select list that an expression of GROUP BY, HAVING or ORDER BY
 // names; nil where there is none.
 func (b *binder) alias(lv *level, name string) plan.Expr {
-	if !b.d.AliasesInExpr || lv.sel == nil || lv.kind != inGroupBy && lv.kind != inHaving && lv.kind != inOrderBy {
+	if !b.d.AliasesInExpr {
 		return nil
+	}
+	if lv.sel == nil || lv.kind != inGroupBy && lv.kind != inHaving && lv.kind != inOrderBy {
+		return b.outerAlias(lv.parent, name)
 	}
 	for _, t := range lv.sel.targets {
 		if !t.junk && b.d.SameName(t.name, name) {
 			return t.expr
 		}
 	}
+	return b.outerAlias(lv.parent, name)
+}
+
+// outerAlias finds an entry of an outer query's select list that a subquery names which stands behind
+// it in that list, or in its HAVING or ORDER BY:
+//
+//	SELECT a + 1 AS x, (SELECT max(b) FROM u WHERE b < x) FROM t
+//
+// What is only known after grouping (aggregates, windows) or differs each time is not found.
+func (b *binder) outerAlias(lv *level, name string) plan.Expr {
+	for l := lv; l != nil; l = l.parent {
+		if l.sel == nil || l.kind != inSelect && l.kind != inHaving && l.kind != inOrderBy {
+			continue
+		}
+		for _, t := range l.sel.targets {
+			if !t.junk && b.d.SameName(t.name, name) && b.ofInput(t.expr) {
+				return t.expr
+			}
+		}
+	}
 	return nil
+}
+
+// ofInput tells whether x is computed of columns of FROM alone, and notes that they are read.
+func (b *binder) ofInput(x plan.Expr) bool {
+	if plan.IsVolatile(x) {
+		return false
+	}
+	switch e := x.(type) {
+	case *plan.Col:
+		if info, ok := b.cols[e.ID]; !ok || info.made != fromInput {
+			return false
+		}
+		b.refs = append(b.refs, e.ID)
+	case *plan.Const, *plan.Param:
+	case *plan.Call, *plan.Cast, *plan.Case, *plan.Coalesce, *plan.And, *plan.Or, *plan.Not, *plan.IsNull, *plan.InList:
+	default:
+		return false
+	}
+	for _, c := range plan.Children(x) {
+		if !b.ofInput(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // keyedInList is X IN (constants) as a list of what X and each member compare by; nil where

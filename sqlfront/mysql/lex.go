@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -52,6 +53,8 @@ func (l *lexer) skipSpace() {
 		switch {
 		case isSpace(l.s[l.i]):
 			l.i++
+		case rest[0] == 0 && strings.Trim(rest, "\x00") == "":
+			l.i = len(l.s) // some clients end a statement as C ends a string
 		case rest[0] == '#', strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' '):
 			if n := strings.IndexByte(rest, '\n'); n >= 0 {
 				l.i += n + 1
@@ -62,11 +65,16 @@ func (l *lexer) skipSpace() {
 			l.code = false
 			l.i += 2
 		case strings.HasPrefix(rest, "/*!") && !l.code:
-			l.code = true
-			l.i += 3
-			for n := 0; n < 6 && l.i < len(l.s) && isDigit(l.s[l.i]); n++ {
-				l.i++
+			n := 3
+			for n < 9 && n < len(rest) && isDigit(rest[n]) {
+				n++
 			}
+			if end := strings.Index(rest, "*/"); end >= 0 && laterVersion(rest[3:n]) {
+				l.i += end + 2
+				continue
+			}
+			l.code = true
+			l.i += n
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
 			if n < 0 {
@@ -77,6 +85,13 @@ func (l *lexer) skipSpace() {
 			return
 		}
 	}
+}
+
+// laterVersion tells whether the number of /*!number … */ is a version of MySQL behind the one that
+// is spoken here, for which the text is a comment.
+func laterVersion(digits string) bool {
+	n, err := strconv.Atoi(digits)
+	return err == nil && len(digits) >= 5 && n > 80036
 }
 
 // operators from the longest to the shortest.
@@ -126,6 +141,9 @@ func (l *lexer) next() token.Token {
 		return done(token.Param, start+1, "?", "")
 	case isDigit(c) || c == '.' && start+1 < len(l.s) && isDigit(l.s[start+1]) && !l.afterName(start):
 		end := numberEnd(l.s, start)
+		if n := wordOfDigits(l.s, start); n > end {
+			return l.word(start, n)
+		}
 		return done(token.Number, end, l.s[start:end], "")
 	case strings.IndexByte("(),;.[]{}", c) >= 0:
 		return done(token.Punct, start+1, l.s[start:start+1], "")
@@ -288,6 +306,22 @@ func (l *lexer) variable(start int) token.Token {
 		k = token.Invalid
 	}
 	return token.Token{Kind: k, Text: signs, Value: strings.ReplaceAll(l.s[i:end], "`", ""), Pos: start, End: end}
+}
+
+// wordOfDigits is where a name ends that begins with digits, as 1a and 2e do; start where there is
+// none: 1e5 and 1.5 are numbers.
+func wordOfDigits(s string, start int) int {
+	i := start
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	if i == start || i == len(s) || !isIdentStart(s[i]) {
+		return start
+	}
+	for i < len(s) && isIdentPart(s[i]) {
+		i++
+	}
+	return i
 }
 
 func numberEnd(s string, i int) int {

@@ -18,12 +18,15 @@ func (p *parser) alter() ast.Stmt {
 	a.IfExists = p.Accept("if", "exists")
 	a.Name = p.Table()
 	p.AlterActions(a)
-	return a
+	return p.effective(a)
 }
 
 // AlterAction parses the actions that are MySQL's own.
 func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 	pos, object := p.Pos(), p.Peek(1)
+	if p.alterWithout(add) {
+		return true
+	}
 	switch w := p.Peek(0); {
 	case p.Ahead("add", "check", "("):
 		p.At++
@@ -35,13 +38,11 @@ func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 		add(ast.AlterAction{Op: "add check", Check: &c})
 	case p.Accept("drop", "constraint"), p.Accept("drop", "check"):
 		add(ast.AlterAction{Op: "drop constraint", NewName: p.Ident(), Pos: pos})
-	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "fulltext", "spatial", "index", "key"):
+	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "fulltext", "spatial"):
 		p.Refuse(object.Pos, "constraints and indexes are not supported: Iceberg tables keep NOT NULL and identifier fields (SET IDENTIFIER FIELDS a, b)")
-	case w.Is("drop") && object.Is("constraint", "index", "key", "foreign", "check"):
-		p.Refuse(object.Pos, "Iceberg tables have no named constraints and no indexes")
-	case w.Is("rename") && object.Is("index", "key"):
-		p.Refuse(object.Pos, "indexes are not supported")
-	case w.Is("engine", "convert", "order", "auto_increment", "force", "discard", "import", "enable", "disable", "partition", "truncate", "exchange", "analyze", "optimize", "default", "character", "charset", "collate", "algorithm", "lock"):
+	case w.Is("drop") && object.Is("constraint", "foreign", "check"):
+		p.Refuse(object.Pos, "Iceberg tables have no named constraints")
+	case w.Is("order", "auto_increment", "discard", "import", "partition", "truncate", "exchange", "analyze", "optimize"):
 		p.Refuse(pos, "ALTER TABLE … %s is not supported", strings.ToUpper(w.Text))
 	case p.Accept("add", "primary", "key"):
 		keys := p.Names()

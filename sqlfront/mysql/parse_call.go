@@ -249,8 +249,25 @@ func (p *parser) jsonValue(t token.Token) ast.Expr {
 	}
 	for p.Accept("null", "on", "empty") || p.Accept("null", "on", "error") {
 	}
+	if p.Accept("default") {
+		e = p.defaultOnEmpty(t.Pos, x, path, e)
+	}
+	for p.Accept("null", "on", "error") {
+	}
 	p.Expect(")")
 	return e
+}
+
+// defaultOnEmpty is JSON_VALUE(x, path … DEFAULT d ON EMPTY): d where the path leads nowhere.
+//
+//	CASE WHEN x IS NULL THEN NULL WHEN JSON_CONTAINS_PATH(x, 'one', path) THEN value ELSE d END
+func (p *parser) defaultOnEmpty(pos int, x, path, value ast.Expr) ast.Expr {
+	d := p.bits(0)
+	p.Expect("on", "empty")
+	one := &ast.Lit{Kind: 's', Text: "one", Pos: pos}
+	return &ast.Case{Pos: pos, Else: d, Whens: []ast.When{
+		{Cond: &ast.IsNull{X: x, Pos: pos}, Then: &ast.Lit{Kind: '0', Pos: pos}},
+		{Cond: p.call(pos, "json_contains_path", x, one, path), Then: value}}}
 }
 
 func (p *parser) exprs() []ast.Expr {

@@ -47,7 +47,10 @@ func (p *parser) create() ast.Stmt {
 	if p.Accept("table") {
 		return p.createTable(pos, replace, temp)
 	}
-	if t := p.Peek(0); t.Is("index", "unique", "fulltext", "spatial", "trigger", "procedure", "function", "event", "user", "role", "server", "tablespace") {
+	if p.Accept("index") {
+		return p.createIndex(pos)
+	}
+	if t := p.Peek(0); t.Is("unique", "fulltext", "spatial", "trigger", "procedure", "function", "event", "user", "role", "server", "tablespace") {
 		p.Refuse(pos, "CREATE %s is not supported", strings.ToUpper(t.Text))
 	}
 	p.SyntaxError()
@@ -130,8 +133,10 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 		return
 	case p.Peek(0).Is("unique", "foreign", "check", "fulltext", "spatial"):
 		p.Refuse(pos, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
-	case p.Peek(0).Is("key", "index"):
-		p.Refuse(pos, "indexes are not supported: partition the table and sort its rows instead")
+	case p.AcceptAny("key", "index"):
+		p.index()
+		t.Indexed = true
+		return
 	}
 	c := p.columnDef()
 	if c.PrimaryKey {
@@ -255,15 +260,19 @@ func (p *parser) drop() ast.Stmt {
 	if p.Peek(0).Is("branch", "tag") {
 		return p.DropRef(pos)
 	}
+	if p.Accept("index") {
+		return p.dropIndex(pos)
+	}
 	d := &ast.Drop{Pos: pos}
-	p.Accept("temporary")
+	d.Temp = p.Accept("temporary")
 	switch {
 	case p.Accept("table"), p.Accept("tables"):
 		d.Kind = "table"
 	case p.Accept("view"):
 		d.Kind = "view"
 	case p.AcceptAny("database", "schema"):
-		d.Kind = "schema"
+		// A database is dropped with what it holds.
+		d.Kind, d.Cascade = "schema", true
 	default:
 		p.SyntaxError()
 	}
@@ -275,7 +284,9 @@ func (p *parser) drop() ast.Stmt {
 	case p.Accept("purge"):
 		d.Purge = true
 	default:
-		p.Accept("restrict")
+		if p.Accept("restrict") {
+			d.Cascade = false
+		}
 	}
 	return d
 }

@@ -83,6 +83,11 @@ func (p *parser) jsonElses(c *ast.JSONColumn) {
 		default:
 			p.Expect("default")
 			e.Default = &ast.Lit{Kind: 's', Pos: p.Pos()}
+			if n := p.Peek(0); n.Kind == token.Number {
+				p.At++
+				e.Default.Text = n.Text
+				break
+			}
 			e.Default.Text = p.Str()
 		}
 		p.Expect("on")

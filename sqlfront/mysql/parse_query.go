@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
@@ -25,8 +26,34 @@ func (p *parser) query() *ast.Query {
 		q.With = with
 	}
 	p.tail(q)
+	if s, ok := q.Body.(*ast.Select); ok && q.OrderBy == nil && !s.Distinct {
+		q.OrderBy = rollupOrder(s)
+	}
 	q.Pos = pos
 	return q
+}
+
+// rollupOrder is the order in which WITH ROLLUP gives its rows: sorted, each group before the row
+// that sums it up, which the NULLs in it do not tell.
+//
+//	GROUP BY a, b WITH ROLLUP   →   … ORDER BY GROUPING(a), a, GROUPING(b), b
+func rollupOrder(s *ast.Select) []ast.Order {
+	if len(s.GroupBy) != 1 || s.GroupBy[0].Kind != 'r' {
+		return nil
+	}
+	var out []ast.Order
+	for _, g := range s.GroupBy[0].Sets {
+		e := g.Exprs[0]
+		if l, ok := e.(*ast.Lit); ok {
+			n, err := strconv.Atoi(l.Text)
+			if err != nil || n < 1 || n > len(s.Items) {
+				return nil
+			}
+			e = s.Items[n-1].Expr
+		}
+		out = append(out, ast.Order{Expr: &ast.Grouping{Args: []ast.Expr{e}, Pos: g.Pos}, Pos: g.Pos}, ast.Order{Expr: e, Pos: g.Pos})
+	}
+	return out
 }
 
 // closed tells whether q has an ORDER BY, LIMIT or WITH already.
@@ -54,9 +81,30 @@ func (p *parser) with() *ast.With {
 		}
 		p.Expect("as")
 		p.Parens(func() { c.Query = p.query() })
+		if w.Recursive {
+			limitRecursion(&c)
+		}
 		w.CTEs = append(w.CTEs, c)
 	})
 	return w
+}
+
+// limitRecursion moves the LIMIT of a recursive query out of it: the recursion ends when nobody asks
+// for its rows.
+//
+//	c AS (a UNION ALL b LIMIT n)   →   c AS (WITH RECURSIVE c AS (a UNION ALL b) SELECT * FROM c LIMIT n)
+func limitRecursion(c *ast.CTE) {
+	q := c.Query
+	if _, union := q.Body.(*ast.SetOp); !union || q.Limit == nil || q.OrderBy != nil || q.With != nil {
+		return
+	}
+	outer := &ast.Query{Limit: q.Limit, Offset: q.Offset, Pos: q.Pos, Body: &ast.Select{Pos: q.Pos,
+		Items: []ast.Item{{Expr: &ast.Star{Pos: q.Pos}, Pos: q.Pos}},
+		From:  []ast.TableExpr{&ast.TableName{Name: ast.Name{Parts: []string{c.Name}, Pos: c.Pos}}}}}
+	q.Limit, q.Offset = nil, nil
+	inner := *c
+	outer.With = &ast.With{Recursive: true, CTEs: []ast.CTE{inner}}
+	c.Query = outer
 }
 
 // setOps parses UNION and EXCEPT (level 0) and INTERSECT, which binds tighter (level 1).
@@ -100,7 +148,7 @@ func (p *parser) queryTerm() *ast.Query {
 	case p.Accept("values"):
 		v := &ast.Values{Pos: pos}
 		p.List(func() {
-			p.Expect("row")
+			p.Accept("row")
 			v.Rows = append(v.Rows, p.exprs())
 		})
 		return &ast.Query{Body: v, Pos: pos}

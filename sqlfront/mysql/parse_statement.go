@@ -11,7 +11,7 @@ import (
 // statement parses the statement from the next token to the end.
 func (p *parser) statement() ast.Stmt {
 	t := p.Peek(0)
-	if p.queryAhead() && !p.writeBehindWith() {
+	if (p.queryAhead() || p.Ahead("values", "(")) && !p.writeBehindWith() {
 		q := p.query()
 		return &ast.QueryStmt{Query: q, Into: p.intoVars, Assigned: p.assigned, CalcFound: p.calcFound && q.Limit != nil}
 	}

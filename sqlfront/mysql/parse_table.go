@@ -209,6 +209,8 @@ func (p *parser) indexHints() {
 			}
 			p.At++
 		}
-		p.Accept(",")
+		if p.Peek(0).Punct(",") && p.Peek(1).Is("use", "force", "ignore") && p.Peek(2).Is("index", "key") {
+			p.At++
+		}
 	}
 }

@@ -56,6 +56,20 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A statement may end with NULs, and holds none elsewhere. A comment with a later version is one.
+func TestEnds(t *testing.T) {
+	for sql, n := range map[string]int{"select 1\x00": 1, "select 1;\x00\x00": 1, "select 1; select 2\x00": 2, "/*!99999 nonsense */ select 1": 1} {
+		if list, err := Parse(sql); err != nil || len(list) != n {
+			t.Errorf("%q: %d statements, %v", sql, len(list), err)
+		}
+	}
+	for _, sql := range []string{"select \x00 1", "select 1\x00 2", "/*!50000 nonsense */ select 1"} {
+		if _, err := Parse(sql); err == nil {
+			t.Errorf("%q is taken", sql)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"select a, 'b' from `t` where c = ? order by 1", "with recursive c as (select 1) select * from c",
 		"merge into t using s on t.a = s.a when matched then delete", "create table t (a int unsigned not null) partitioned by (month(d))",

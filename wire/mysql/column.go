@@ -81,7 +81,7 @@ func describe(col engine.ResultColumn, o engine.Origin) column {
 		}
 	case types.Date:
 		instant(typeDate, 10, 0)
-	case types.Time, types.TimeTZ:
+	case types.Time, types.TimeTZ, types.Interval: // MySQL's TIME is a length of time
 		instant(typeTime, 17, 6)
 	case types.Timestamp, types.TimestampNS:
 		instant(typeDatetime, 26, 6)

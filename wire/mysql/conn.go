@@ -68,6 +68,7 @@ func (c *conn) reset() {
 // setSession makes sess the connection's, which KILL and Shutdown can end.
 func (c *conn) setSession(sess *engine.Session) {
 	c.sess = sess
+	c.my().FoundRows = c.caps&capFoundRows != 0
 	c.LoggedIn(sess.Terminate)
 	sess.OnTerminate(c.Wake)
 }
@@ -298,7 +299,7 @@ func (c *conn) status() uint16 {
 			}
 		}
 	}
-	if c.sess == nil || c.my().Autocommit() {
+	if c.sess == nil && c.srv.engine.AutocommitDefault() || c.sess != nil && c.my().Autocommit() {
 		f |= statusAutocommit
 	}
 	if c.more {

@@ -128,6 +128,15 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 	case types.Time:
 		digits := digitsOf(t)
 		return func(dst []byte, v *vec.Vector, i int) []byte { return appendClock(dst, int64At(v, i), digits) }
+	case types.Interval:
+		digits := digitsOf(t)
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			us := intervalMicros(types.IntervalOf(v.Datum(i).W128()))
+			if us < 0 {
+				dst, us = append(dst, '-'), -us
+			}
+			return appendClock(dst, us, digits)
+		}
 	case types.Timestamp, types.TimestampNS, types.TimestampTZ, types.TimestampTZNS:
 		digits := digitsOf(t)
 		return func(dst []byte, v *vec.Vector, i int) []byte {
@@ -229,7 +238,11 @@ func appendInstant(dst []byte, micros int64, digits int) []byte {
 func appendClock(dst []byte, tod int64, digits int) []byte {
 	two := func(n int64) { dst = append(dst, byte('0'+n/10), byte('0'+n%10)) }
 	sec := tod / 1_000_000
-	two(sec / 3600)
+	if h := sec / 3600; h < 100 {
+		two(h)
+	} else {
+		dst = strconv.AppendInt(dst, h, 10)
+	}
 	dst = append(dst, ':')
 	two(sec / 60 % 60)
 	dst = append(dst, ':')

@@ -86,6 +86,10 @@ func binaryEncoder(t types.Type, o *types.TextOptions) encoder {
 		return func(dst []byte, v *vec.Vector, i int) []byte {
 			return appendBinaryTime(dst, int64(v.Datum(i).W128().Lo))
 		}
+	case types.Interval:
+		return func(dst []byte, v *vec.Vector, i int) []byte {
+			return appendBinaryTime(dst, intervalMicros(types.IntervalOf(v.Datum(i).W128())))
+		}
 	case types.Void:
 		return func(dst []byte, _ *vec.Vector, _ int) []byte { return dst }
 	}
@@ -114,17 +118,27 @@ func appendBinaryInstant(dst []byte, micros int64) []byte {
 	return dst
 }
 
-// appendBinaryTime appends a time of day.
+// intervalMicros is an interval as a length of time; a month of what is none in MySQL has 30 days.
+func intervalMicros(v types.IntervalValue) int64 {
+	return v.Micros + (int64(v.Months)*30+int64(v.Days))*types.MicrosPerDay
+}
+
+// appendBinaryTime appends a time: its sign, days and time of day.
 func appendBinaryTime(dst []byte, micros int64) []byte {
 	if micros == 0 {
 		return append(dst, 0)
+	}
+	sign := byte(0)
+	if micros < 0 {
+		sign, micros = 1, -micros
 	}
 	sec, us := micros/1_000_000, micros%1_000_000
 	n := byte(8)
 	if us != 0 {
 		n = 12
 	}
-	dst = append(dst, n, 0, 0, 0, 0, 0, byte(sec/3600), byte(sec/60%60), byte(sec%60))
+	dst = binary.LittleEndian.AppendUint32(append(dst, n, sign), uint32(sec/86400))
+	dst = append(dst, byte(sec/3600%24), byte(sec/60%60), byte(sec%60))
 	if us != 0 {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(us))
 	}

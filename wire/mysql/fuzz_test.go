@@ -77,11 +77,11 @@ func FuzzParam(f *testing.F) {
 			return
 		}
 		for _, x := range all {
-			v.as(x, o)
+			v.As(x, o)
 		}
-		if _, err := types.Parse(v.text(), v.natural(), o); err == nil {
-			if _, ok := v.as(v.natural(), o); !ok && v.kind != 'f' {
-				t.Fatalf("%q (%c) reads as %s, but not as its own type", v.text(), v.kind, v.natural())
+		if _, err := types.Parse(v.Literal(), v.Natural(), o); err == nil {
+			if _, ok := v.As(v.Natural(), o); !ok && v.Kind != 'f' {
+				t.Fatalf("%q (%c) reads as %s, but not as its own type", v.Literal(), v.Kind, v.Natural())
 			}
 		}
 	})

@@ -75,7 +75,7 @@ func (c *conn) greet() {
 	c.w.byte(0)
 	c.w.int16(uint16(caps))
 	c.w.byte(collationText)
-	c.w.int16(statusAutocommit)
+	c.w.int16(c.status())
 	c.w.int16(uint16(caps >> 16))
 	c.w.byte(21)
 	c.w.bytes(make([]byte, 10))

@@ -16,6 +16,7 @@ type statement struct {
 	id       uint32
 	stmt     *stmt
 	types    []paramType    // as the last execution gave them
+	given    []types.Type   // the values' own types that stmt is bound with, where they count
 	held     int64          // memory of the statement itself
 	long     map[int][]byte // COM_STMT_SEND_LONG_DATA by parameter
 	failed   error          // long data that found no room: an error of the execution
