@@ -30,6 +30,10 @@ step expiry go test ./maintain -run XXX -bench Expire -benchtime 1x -keep.snapsh
 step histories check ./testsql/write -run Histor -history.runs 5000 -history.len 60
 step kills check ./testsql/write -run Killed -kill.cycles 2000
 step postgresql check ./testsql/interop/pg_diff -args -queries 200000
+if [ -n "${MARIADB:-}" ]; then # host:port of a server that root may use without a password
+	step mysql testsql/mysql/suite/run.sh
+	step parameters testsql/mysql/suite/run.sh -generated 50000 -seed "$RANDOM" -differ 0
+fi
 step contention check ./testsql/write -run TestContention -v -contention.time=8s -contention.pause=5ms -contention.others=true
 step random check ./exec ./eval ./types ./prune ./planner ./scan/... -count 20
 step race go test -race -timeout 12h ./exec ./scan/... ./lake/... ./engine/... ./wire/...

@@ -41,6 +41,8 @@ if [ -n "${LHSQL_PYTHON:-}" ]; then
 	testsql/interop/flights.sh
 	step "our tables read and written by PyIceberg and DuckDB"
 	testsql/interop_write/run.sh
+	step "MySQL: the statements of another engine's suite"
+	testsql/mysql/suite/run.sh --quick
 	clients=true
 	for tool in psql pgbench openssl java mvn node npm mariadb; do
 		need "the clients' scorecard" "$tool" || clients=false
