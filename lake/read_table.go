@@ -361,7 +361,7 @@ func fileError(err error, what, loc string) error {
 
 // NameMapping gives the table's schema.name-mapping.default, nil if none.
 func (t *Table) NameMapping() []MappedField {
-	text := t.properties["schema.name-mapping.default"]
+	text := t.properties[nameMappingProperty]
 	if text == "" {
 		return nil
 	}
