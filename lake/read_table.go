@@ -315,6 +315,7 @@ func entriesKey(m *Manifest, spec *PartitionSpec, stats map[int]bool) string {
 			ids = append(ids, id)
 		}
 		sort.Ints(ids)
+		b = append(b, '!') // no statistics at all are other entries than those with all
 		for _, id := range ids {
 			b = strconv.AppendInt(append(b, '?'), int64(id), 36)
 		}
