@@ -83,12 +83,15 @@ type describer struct {
 
 // chunks tests that the columns lie in the file and can be decompressed, and notes where row groups begin.
 func (d *describer) chunks() error {
-	at := int64(0)
+	at, end := int64(0), d.Size-d.ft.Bytes
 	for g := range d.ft.Groups {
 		cols := d.ft.Groups[g].Columns
+		if d.ft.Groups[g].Rows == 0 {
+			continue // writers say what they like of what is not there
+		}
 		for i := range cols {
 			c := &cols[i]
-			if c.Start() < 4 || c.Compressed < 0 || c.Compressed > d.Size || c.Start() > d.Size-c.Compressed {
+			if c.Start() < 4 || c.Compressed < 0 || c.Compressed > end || c.Start() > end-c.Compressed {
 				return sqlerr.New(sqlerr.DataCorrupted, "corrupt Parquet file: column %q of row group %d does not lie in it", d.ft.Leaves[i].Name, g)
 			}
 			if c.Codec < parquet.Uncompressed || c.Codec > parquet.LZ4Raw || c.Codec == parquet.LZO {
@@ -140,13 +143,16 @@ func (d *describer) belongs(fields []lake.Field, n *parquet.Node, at []string) e
 	name := strings.Join(at, ".")
 	id := d.r.id(n)
 	for i := range fields {
-		f := &fields[i]
-		switch {
-		case f.ID == id && (d.r.mapped != nil || f.Name == n.Name || d.was(id, n.Name)):
+		switch f := &fields[i]; {
+		case f.ID != id:
+		case d.r.mapped != nil || f.Name == n.Name || d.was(id, n.Name):
 			return nil
-		case f.ID == id:
+		default:
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column %q of file %s has field id %d, which is column %q of the table", name, d.path, id, f.Name)
-		case d.r.mapped == nil && f.Name == n.Name:
+		}
+	}
+	for i := range fields {
+		if f := &fields[i]; d.r.mapped == nil && f.Name == n.Name {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column %q of file %s has %s, the table's column of that name has %d", name, d.path, idOf(id), f.ID).
 				WithHint("Field ids, not names, find columns. Files without any are found by name.")
 		}
