@@ -159,8 +159,8 @@ func (p *addition) field(column string) (int, *lake.Field) {
 
 // source is a file that is to be added.
 type source struct {
-	path   string // as it lies
-	size   int64
+	path   string            // as it lies
+	size   int64             // bytes
 	part   []types.Datum     // of the table's partition fields
 	folder map[string]string // the values that its folders name
 }
@@ -189,7 +189,7 @@ func (p *addition) list(ctx context.Context) ([]source, error) {
 		return nil, err
 	default: // a folder, or nothing
 		err = files.List(ctx, root, func(o lake.Object) error {
-			if below, _ := strings.CutPrefix(o.Path, root); o.Partial || hidden(below) {
+			if below, _ := strings.CutPrefix(o.Path, root); o.Partial || hidden(below) || folderMark(o.Path) {
 				return nil
 			}
 			return take(o.Path, o.Size)
@@ -221,6 +221,11 @@ func hidden(below string) bool {
 		}
 	}
 	return false
+}
+
+// folderMark tells of objects that stand for a folder in an object store.
+func folderMark(path string) bool {
+	return strings.HasSuffix(path, "/") || strings.HasSuffix(path, "_$folder$")
 }
 
 // hiveNull is what Hive calls the folder of NULL.
@@ -402,7 +407,7 @@ func (p *addition) describe(ctx context.Context, g Target, files []source) error
 
 // file makes the manifest entry of a file.
 func (p *addition) file(ctx context.Context, s *source) (*lake.DataFile, bool, error) {
-	f, err := p.t.FS().Open(ctx, s.path, -1)
+	f, err := p.t.FS().Open(ctx, s.path, s.size)
 	if err != nil {
 		return nil, false, sqlerr.Wrap(err, sqlerr.IOError, "open %s", s.path)
 	}
@@ -462,7 +467,11 @@ func (p *addition) agree(s *source, d *scan.Description, values map[int]types.Da
 
 // spelled is a path in the way in which the table's metadata spells its own.
 func (p *addition) spelled(path string) string {
-	if strings.HasPrefix(p.t.Location(), "file:/") && strings.HasPrefix(path, "/") {
+	scheme, _, _ := strings.Cut(p.t.Location(), ":")
+	switch rest, s3 := strings.CutPrefix(path, "s3:"); {
+	case s3 && (scheme == "s3a" || scheme == "s3n"):
+		return scheme + ":" + rest
+	case scheme == "file" && strings.HasPrefix(path, "/"):
 		return "file://" + path
 	}
 	return path

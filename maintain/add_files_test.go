@@ -216,6 +216,16 @@ func TestAddFilesRefused(t *testing.T) {
 	footer := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
 	h.plant(bad, append(append([]byte{}, whole[:4]...), whole[footer:]...), 0) // the columns' pages are gone
 	h.refused("s.t", folder, sqlerr.DataCorrupted, "does not lie in it")
+	for i := footer; i < len(whole); i++ { // a byte that is wrong is an error of the file, or harmless
+		b := bytes.Clone(whole)
+		b[i] ^= 0xff
+		h.plant(bad, b, 0)
+		_, err := ask(h.ctx, h.s, h.add("s.t", bad, ", dry_run => true"))
+		if err != nil && sqlerr.CodeOf(err) == sqlerr.InternalError {
+			t.Errorf("byte %d of %d: %v", i, len(whole), err)
+		}
+	}
+	h.plant(bad, whole, 0)
 	h.want("SELECT count(*) FROM s.t", "0")
 
 	// Places, spellings, and tables whose rules a footer cannot tell of.
