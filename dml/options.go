@@ -111,6 +111,13 @@ func (o *fileOptions) blooms(p map[string]string, s *lake.Schema) error {
 	return nil
 }
 
+// MetricsOf gives the metrics mode of each column, by field id, as the table's properties say.
+func MetricsOf(t *lake.Table, s *lake.Schema) (func(id int) parquet.Metrics, error) {
+	var o fileOptions
+	err := o.metrics(t.Properties(), s)
+	return o.Metrics, err
+}
+
 func (o *fileOptions) metrics(p map[string]string, s *lake.Schema) error {
 	def := parquet.DefaultMetrics
 	chosen := map[int]parquet.Metrics{}

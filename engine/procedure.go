@@ -55,6 +55,7 @@ var procedures = map[string]procedure{
 	"cherrypick_snapshot":   {params: []string{"table", "snapshot_id"}, required: 2, columns: picked, run: (*Session).cherrypickSnapshot},
 	"publish_changes":       {params: []string{"table", "wap_id"}, required: 2, columns: picked, run: (*Session).publishChanges},
 
+	"add_files":                     addFilesProcedure,
 	"rewrite_data_files":            rewriteDataFilesProcedure,
 	"rewrite_position_delete_files": rewriteDeletesProcedure,
 	"optimize":                      optimizeProcedure,
@@ -88,7 +89,7 @@ var paramKinds = map[string]types.Kind{"table": types.Text, "snapshot_id": types
 	"dry_run": types.Bool, "retention_threshold": types.Text, "location": types.Text, "prefix_mismatch_mode": types.Text, "use_caching": types.Bool,
 	"spec_id": types.Int4, "sort_by": types.Text, "strategy": types.Text, "sort_order": types.Text, "options": types.Text, "where": types.Text,
 	"file_size_threshold": types.Text, "columns": types.Text, "column": types.Text, "value": types.Text, "paranoid": types.Bool, "reason": types.Text,
-	"tags": types.Text, "id": types.Text}
+	"tags": types.Text, "id": types.Text, "source_table": types.Text, "partition_filter": types.Text, "check_duplicate_files": types.Bool, "parallelism": types.Int4}
 
 var (
 	moved  = []ResultColumn{{Name: "previous_snapshot_id", Type: types.T(types.Int8)}, {Name: "current_snapshot_id", Type: types.T(types.Int8)}}

@@ -223,13 +223,19 @@ func (a *procedureArgs) ids(k string) ([]int64, error) {
 
 // options reads the argument options: map(key, value, …), or a JSON object as text.
 func (a *procedureArgs) options() (map[string]string, error) {
+	return a.texts("options", "option", "map('min-input-files', '2', …)")
+}
+
+// texts reads an argument that is a map of texts, or a JSON object as text. entry is what one of its keys
+// is called, example how it is written.
+func (a *procedureArgs) texts(arg, entry, example string) (map[string]string, error) {
 	out := map[string]string{}
-	if !a.given("options") {
+	if !a.given(arg) {
 		return out, nil
 	}
-	v := a.vals["options"]
-	bad := sqlerr.New(sqlerr.InvalidParameterValue, "argument options of procedure %q is no map of texts", a.name).
-		WithHint("Write options => map('min-input-files', '2', …).")
+	v := a.vals[arg]
+	bad := sqlerr.New(sqlerr.InvalidParameterValue, "argument %s of procedure %q is no map of texts", arg, a.name).
+		WithHint("Write %s => %s.", arg, example)
 	if v.Typ.Kind != types.Map {
 		var obj map[string]any
 		if json.Unmarshal([]byte(types.Format(v.Value, v.Typ, nil)), &obj) != nil {
@@ -246,7 +252,7 @@ func (a *procedureArgs) options() (map[string]string, error) {
 			return nil, bad
 		}
 		if _, twice := out[kv[0].Str()]; twice {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "option %q is given twice", kv[0].Str())
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "%s %q is given twice", entry, kv[0].Str())
 		}
 		out[kv[0].Str()] = kv[1].Str()
 	}

@@ -342,12 +342,16 @@ func (e *Edit) ChangeType(path []string, to Field) error {
 	return nil
 }
 
-func (e *Edit) widens(from, to string) bool {
+func (e *Edit) widens(from, to string) bool { return Widens(from, to, e.s.formatVersion) }
+
+// Widens tells whether values of one primitive type, as Iceberg spells it, may be read as another in
+// a format version (spec, "Schema Evolution"). No type widens to itself.
+func Widens(from, to string, version int) bool {
 	switch {
 	case from == "int" && to == "long", from == "float" && to == "double":
 		return true
 	case from == "date" && (to == "timestamp" || to == "timestamp_ns"), from == "unknown":
-		return e.s.formatVersion >= 3
+		return version >= 3
 	}
 	p, s, ok := decimalParams(from)
 	q, r, ok2 := decimalParams(to)
@@ -481,8 +485,7 @@ func (e *Edit) retypeSpecs() {
 // mapNames teaches the name mapping, if the table has one, the names of columns that are new
 // or renamed: files without ids keep being read, under every name that a column had.
 func (e *Edit) mapNames(s *Schema) error {
-	const key = "schema.name-mapping.default"
-	text := e.s.properties[key]
+	text := e.s.properties[nameMappingProperty]
 	if text == "" || len(e.renamed) == 0 {
 		return nil
 	}
@@ -496,7 +499,7 @@ func (e *Edit) mapNames(s *Schema) error {
 	if err != nil {
 		return err
 	}
-	return e.SetProperties(map[string]string{key: string(b)})
+	return e.SetProperties(map[string]string{nameMappingProperty: string(b)})
 }
 
 func learnNames(list []mappedJSON, fields []Field, renamed map[int]bool) []mappedJSON {

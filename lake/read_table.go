@@ -320,6 +320,7 @@ func entriesKey(m *Manifest, spec *PartitionSpec, stats map[int]bool) string {
 			ids = append(ids, id)
 		}
 		sort.Ints(ids)
+		b = append(b, '!') // no statistics at all are other entries than those with all
 		for _, id := range ids {
 			b = strconv.AppendInt(append(b, '?'), int64(id), 36)
 		}
@@ -366,7 +367,7 @@ func fileError(err error, what, loc string) error {
 
 // NameMapping gives the table's schema.name-mapping.default, nil if none.
 func (t *Table) NameMapping() []MappedField {
-	text := t.properties["schema.name-mapping.default"]
+	text := t.properties[nameMappingProperty]
 	if text == "" {
 		return nil
 	}

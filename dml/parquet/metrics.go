@@ -83,9 +83,38 @@ func (m *metrics) into(f *lake.DataFile, repeated bool) {
 	if k := m.field.Type.Kind; k == types.Float4 || k == types.Float8 {
 		f.NaNCounts[id] = m.nans
 	}
-	if !m.some || repeated {
+	if !repeated {
+		m.bounds(f)
+	}
+}
+
+// Known is what is known of a column of a file that another writer made. It claims nothing else.
+type Known struct {
+	Values, Nulls int64       // -1: unknown
+	Lower, Upper  types.Datum // of the type that is stored; NULL: unknown
+}
+
+// Note writes what is known of a field to a file's manifest entry, as the mode wants it.
+func (mode Metrics) Note(f *lake.DataFile, field *lake.Field, k Known) {
+	if mode.None {
 		return
 	}
+	if k.Values >= 0 {
+		f.ValueCounts[field.ID] = k.Values
+	}
+	if k.Nulls >= 0 {
+		f.NullCounts[field.ID] = k.Nulls
+	}
+	m := metrics{field: field, mode: mode, lo: k.Lower, hi: k.Upper, some: mode.Bounds && !k.Lower.IsNull() && !k.Upper.IsNull()}
+	m.bounds(f)
+}
+
+// bounds writes the bounds, if there are any.
+func (m *metrics) bounds(f *lake.DataFile) {
+	if !m.some {
+		return
+	}
+	id := m.field.ID
 	lo, hi, ok := m.cut()
 	f.Lower[id] = lake.EncodeBound(lo, m.field.Iceberg)
 	if ok {

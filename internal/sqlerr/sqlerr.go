@@ -116,6 +116,8 @@ const (
 	CannotConnectNow           Code = "57P03"
 	SystemError                Code = "58000"
 	IOError                    Code = "58030"
+	UndefinedFile              Code = "58P01"
+	DuplicateFile              Code = "58P02"
 	SnapshotTooOld             Code = "72000"
 	ConfigFileError            Code = "F0000"
 	GeneratedAlways            Code = "428C9"

@@ -29,6 +29,7 @@ type Footer struct {
 	Root      *Node
 	Leaves    []*Node
 	CreatedBy string
+	Bytes     int64 // that it takes at the file's end, with what tells its length
 	size      int64
 	paths     [][]string // of the leaves, while the footer is read
 }
@@ -129,7 +130,7 @@ func readRange(ctx context.Context, f ReaderAt, b *Budget, off, n int64) ([]byte
 // parseFooter reads FileMetaData.
 func parseFooter(buf []byte) (*Footer, error) {
 	t := &thrift{b: buf}
-	ft := &Footer{size: int64(len(buf))}
+	ft := &Footer{size: int64(len(buf)), Bytes: int64(len(buf)) + footerTail}
 	encrypted := false
 	var err error
 	t.fields(tStruct, fileMetaData, func(id int16, f byte) {

@@ -108,6 +108,8 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.DiskFull:                   {1021, "HY000"},
 	sqlerr.IOError:                    {1030, "HY000"},
 	sqlerr.SystemError:                {1030, "HY000"},
+	sqlerr.UndefinedFile:              {1017, "HY000"},
+	sqlerr.DuplicateFile:              {1086, "HY000"},
 	sqlerr.ConnectionException:        {1030, "HY000"},
 	sqlerr.ConnectionFailure:          {1030, "HY000"},
 	sqlerr.StatementTooComplex:        {1436, "HY000"},
