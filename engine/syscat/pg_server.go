@@ -177,12 +177,10 @@ func pgAm(ctx context.Context, q *query) error {
 }
 
 func pgLanguage(ctx context.Context, q *query) error {
-	for oid, n := range []string{12: "internal", 13: "c", 14: "sql"} {
-		if n == "" {
-			continue
-		}
-		if err := q.row("oid", oid, "lanname", n, "lanowner", ownerOID, "lanispl", false, "lanpltrusted", n == "sql",
-			"lanplcallfoid", 0, "laninline", 0, "lanvalidator", 0); err != nil {
+	const validator = 2246 // fmgr_internal_validator, then those of c and sql
+	for i, n := range []string{"internal", "c", "sql"} {
+		if err := q.row("oid", 12+i, "lanname", n, "lanowner", ownerOID, "lanispl", false, "lanpltrusted", n == "sql",
+			"lanplcallfoid", 0, "laninline", 0, "lanvalidator", validator+i); err != nil {
 			return err
 		}
 	}
