@@ -158,6 +158,9 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 		if last == s.opts.User {
 			return 10, true
 		}
+		if oid, ok := syscat.PredefinedRole(last); ok {
+			return oid, true
+		}
 		for _, u := range h.Users() {
 			if u == last {
 				return syscat.RoleOID(u), true
@@ -426,6 +429,9 @@ func getPartkeydef(ctx context.Context, s *Session, a []types.Datum) (types.Datu
 
 func objDescription(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 	if len(a) > 1 && a[1].Str() != "pg_class" {
+		if a[1].Str() == "pg_namespace" && syscat.IsPublic(uint32(a[0].Int())) {
+			return types.NewStr(syscat.PublicComment), nil
+		}
 		return types.Null, nil
 	}
 	_, r, err := relationArg(ctx, s, a[0].Int())

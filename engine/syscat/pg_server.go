@@ -61,6 +61,10 @@ func (q *query) users(f func(oid uint32, name string) error) error {
 }
 
 func pgRoles(ctx context.Context, q *query) error {
+	if err := q.row("oid", databaseOwnerOID, "rolname", databaseOwner, "rolsuper", false, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
+		"rolcanlogin", false, "rolreplication", false, "rolconnlimit", -1, "rolpassword", "********", "rolbypassrls", false); err != nil {
+		return err
+	}
 	return q.users(func(oid uint32, name string) error {
 		return q.row("oid", oid, "rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
 			"rolcanlogin", true, "rolreplication", false, "rolconnlimit", -1, "rolpassword", "********", "rolbypassrls", true)
@@ -68,6 +72,10 @@ func pgRoles(ctx context.Context, q *query) error {
 }
 
 func pgAuthid(ctx context.Context, q *query) error {
+	if err := q.row("oid", databaseOwnerOID, "rolname", databaseOwner, "rolsuper", false, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
+		"rolcanlogin", false, "rolreplication", false, "rolbypassrls", false, "rolconnlimit", -1); err != nil {
+		return err
+	}
 	return q.users(func(oid uint32, name string) error {
 		return q.row("oid", oid, "rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
 			"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1)
