@@ -302,6 +302,20 @@ func identityText(r *syscat.Relation) string {
 	return strings.Join(out, ", ")
 }
 
+// viewReads notes the relations that the text of a view names, while a query of the view is bound.
+type viewReads struct {
+	bind.Catalog
+	r *syscat.Relation
+}
+
+func (v viewReads) Relation(ctx context.Context, ref bind.TableRef) (*bind.Relation, error) {
+	rel, err := v.Catalog.Relation(ctx, ref)
+	if err == nil && ref.Depth == 1 && rel.OID != 0 && !slices.Contains(v.r.Reads, rel.OID) {
+		v.r.Reads = append(v.r.Reads, rel.OID)
+	}
+	return rel, err
+}
+
 // describeView gives a view's columns as its query has them today.
 func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation, error) {
 	v, err := h.s.catalogOf(n.Catalog).LoadView(ctx, n)
@@ -313,7 +327,9 @@ func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation,
 	list, err := h.s.dialect.parse(sql)
 	if err == nil && len(list) == 1 {
 		// A view that no longer binds (its tables are gone) keeps the columns of its definition.
-		if b, err := bind.Bind(h.s.bindEnv(ctx, nil), list[0], nil); err == nil {
+		env := h.s.bindEnv(ctx, nil)
+		env.Catalog = viewReads{env.Catalog, r}
+		if b, err := bind.Bind(env, list[0], nil); err == nil {
 			for _, c := range b.Columns {
 				col := syscat.Column{Name: c.Name, Type: c.Type}
 				if v.Schema != nil {

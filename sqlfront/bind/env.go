@@ -52,6 +52,8 @@ type TableRef struct {
 	// SearchPath is the path to look along, of the view that the name stands in; nil: the
 	// session's.
 	SearchPath []string
+	// Depth is how many views the name stands in, one inside the other.
+	Depth int
 	// Write: the target of a write statement. Table must then be set, at its branch's head.
 	Write bool
 	// NewCol makes column IDs for a Relation's Plan.
