@@ -313,6 +313,7 @@ func init() {
 		"pg_relation_size":       relationSize,
 		"pg_table_size":          relationSize,
 		"pg_total_relation_size": relationSize,
+		"pg_database_size":       databaseSize,
 		"pg_get_function_arguments": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 			if f := syscat.Function(uint32(a[0].Int())); f != nil {
 				return types.NewStr(syscat.Arguments(f)), nil
@@ -468,4 +469,19 @@ func relationSize(ctx context.Context, s *Session, a []types.Datum) (types.Datum
 		return types.NewInt(0), nil
 	}
 	return types.NewInt(r.Bytes), nil
+}
+
+// databaseSize is what the tables of a database hold, each as pg_total_relation_size says: their
+// metadata is read for it.
+func databaseSize(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	for name := range s.engine.catalogs {
+		if a[0].Form() == types.FormStr && name == a[0].Str() || a[0].Form() != types.FormStr && int64(syscat.DatabaseOID(name)) == a[0].Int() {
+			n, err := syscat.TotalBytes(ctx, s.newHost(name))
+			return types.NewInt(n), err
+		}
+	}
+	if a[0].Form() == types.FormStr {
+		return types.Null, sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", a[0].Str())
+	}
+	return types.Null, nil
 }

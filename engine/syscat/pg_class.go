@@ -531,3 +531,25 @@ func persistence(it item) string {
 }
 
 func isTemporary(schema string) bool { return strings.HasPrefix(schema, "pg_temp_") }
+
+// TotalBytes is the size of a Host's tables. One whose metadata cannot be read counts nothing.
+func TotalBytes(ctx context.Context, h Host) (int64, error) {
+	n, err := names(ctx, h)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, it := range n.list {
+		if it.def != nil || it.entry.View || isTemporary(it.schema) {
+			continue
+		}
+		r, err := relationOf(ctx, h, it)
+		if err != nil && ctx.Err() != nil {
+			return 0, err
+		}
+		if err == nil {
+			total += r.Bytes
+		}
+	}
+	return total, nil
+}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -26,6 +27,9 @@ func init() {
 		"pg_collation":           pgCollation,
 		"pg_timezone_names":      pgTimezoneNames,
 		"pg_extension":           pgExtension,
+
+		"pg_available_extensions":         pgAvailableExtensions,
+		"pg_available_extension_versions": pgAvailableExtensionVersions,
 	} {
 		makers["pg_catalog."+name] = f
 	}
@@ -234,5 +238,16 @@ func pgTimezoneNames(ctx context.Context, q *query) error {
 }
 
 func pgExtension(ctx context.Context, q *query) error {
-	return q.row("oid", 13000, "extname", "plpgsql", "extowner", ownerOID, "extnamespace", pgCatalogOID, "extrelocatable", false, "extversion", "1.0")
+	return q.row("oid", 13000, "extname", eval.Extension.Name, "extowner", ownerOID, "extnamespace", pgCatalogOID, "extrelocatable", false, "extversion", eval.Extension.Version)
+}
+
+func pgAvailableExtensions(ctx context.Context, q *query) error {
+	x := eval.Extension
+	return q.row("name", x.Name, "default_version", x.Version, "installed_version", x.Version, "comment", x.Comment)
+}
+
+func pgAvailableExtensionVersions(ctx context.Context, q *query) error {
+	x := eval.Extension
+	return q.row("name", x.Name, "version", x.Version, "installed", true, "superuser", true, "trusted", true, "relocatable", false,
+		"schema", "pg_catalog", "comment", x.Comment)
 }
