@@ -135,4 +135,5 @@ func (e *Env) textOptions() *types.TextOptions {
 var objectCatalogs = map[types.Kind]string{
 	types.Regclass: "pg_class", types.Regtype: "pg_type", types.Regproc: "pg_proc",
 	types.Regnamespace: "pg_namespace", types.Regoper: "pg_operator", types.Regrole: "pg_authid",
+	types.Regprocedure: "regprocedure", types.Regoperator: "regoperator",
 }
