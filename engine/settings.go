@@ -146,6 +146,7 @@ var settingTable = append([]setting{
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "table", enum: "table serializable snapshot", doc: "The level that DELETE, UPDATE and MERGE are validated at; table: as the table's property write.….isolation-level says, else serializable."},
 	{name: "lhsql.retry_conflicts", kind: intSetting, value: "5", max: 1000, doc: "How often a write statement or definition outside of a transaction block is run again after a conflict with another writer."},
 	{name: "lhsql.create_index", kind: enumSetting, value: "notice", enum: "notice error", doc: "What CREATE INDEX does: notice takes it and says what prunes instead, error refuses it."},
+	{name: "lhsql.table_options", kind: boolSetting, value: "on", doc: "pg_class.reloptions says what Iceberg knows of a table; off makes pg_dump's text one that PostgreSQL loads, too."},
 	{name: "lhsql.stepwise_commit", kind: boolSetting, value: "off", doc: "COMMIT makes what the catalog cannot make in one step one after the other."},
 	{name: "lhsql.default_format_version", kind: intSetting, value: "2", min: 1, max: 3},
 }, inertSettings()...)

@@ -337,6 +337,9 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 		if r.verb = n.Tag; n.Warn != "" {
 			r.warn("01000", "%s", n.Warn)
 		}
+		if n.Notice != "" {
+			r.warn("00000", "%s", n.Notice)
+		}
 	default:
 		err = sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
 	}

@@ -112,6 +112,19 @@ func (x systemSession) ObjectName(catalog string, oid uint32) (string, bool) {
 		}
 		p, ok := syscat.ProcedureOf(h, oid) // few and rare: asked for last
 		return p.Name, ok
+	case "pg_operator":
+		if f := syscat.Operator(oid); f != nil {
+			return f.Name, true
+		}
+	case "regoperator":
+		if f := syscat.Operator(oid); f != nil {
+			return syscat.OperatorSignature(f), true
+		}
+	case "regprocedure":
+		if f := syscat.Function(oid); f != nil {
+			return syscat.Signature(f), true
+		}
+		return x.ObjectName("pg_proc", oid)
 	case "pg_authid", "pg_roles":
 		return syscat.RoleName(h, oid)
 	case "pg_database":
@@ -129,6 +142,12 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 	ctx := context.Background()
 	s := x.s
 	h := s.sysHost(ctx, s.catalog)
+	switch catalog {
+	case "pg_operator":
+		return syscat.OperatorOID(strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog."), nil)
+	case "regoperator", "regprocedure":
+		return s.bySignature(ctx, catalog, name)
+	}
 	parts, ok := splitQualified(name)
 	if !ok || len(parts) == 0 {
 		return 0, false
@@ -157,6 +176,9 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 	case "pg_authid", "pg_roles":
 		if last == s.opts.User {
 			return 10, true
+		}
+		if oid, ok := syscat.PredefinedRole(last); ok {
+			return oid, true
 		}
 		for _, u := range h.Users() {
 			if u == last {
@@ -310,6 +332,7 @@ func init() {
 		"pg_relation_size":       relationSize,
 		"pg_table_size":          relationSize,
 		"pg_total_relation_size": relationSize,
+		"pg_database_size":       databaseSize,
 		"pg_get_function_arguments": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 			if f := syscat.Function(uint32(a[0].Int())); f != nil {
 				return types.NewStr(syscat.Arguments(f)), nil
@@ -426,6 +449,9 @@ func getPartkeydef(ctx context.Context, s *Session, a []types.Datum) (types.Datu
 
 func objDescription(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 	if len(a) > 1 && a[1].Str() != "pg_class" {
+		if a[1].Str() == "pg_namespace" && syscat.IsPublic(uint32(a[0].Int())) {
+			return types.NewStr(syscat.PublicComment), nil
+		}
 		return types.Null, nil
 	}
 	_, r, err := relationArg(ctx, s, a[0].Int())
@@ -462,4 +488,71 @@ func relationSize(ctx context.Context, s *Session, a []types.Datum) (types.Datum
 		return types.NewInt(0), nil
 	}
 	return types.NewInt(r.Bytes), nil
+}
+
+// databaseSize is what the tables of a database hold, each as pg_total_relation_size says: their
+// metadata is read for it.
+func databaseSize(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+	for name := range s.engine.catalogs {
+		if a[0].Form() == types.FormStr && name == a[0].Str() || a[0].Form() != types.FormStr && int64(syscat.DatabaseOID(name)) == a[0].Int() {
+			n, err := syscat.TotalBytes(ctx, s.newHost(name))
+			return types.NewInt(n), err
+		}
+	}
+	if a[0].Form() == types.FormStr {
+		return types.Null, sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", a[0].Str())
+	}
+	return types.Null, nil
+}
+
+// bySignature finds a function or operator by its name and the types of its arguments, such as
+// abs(integer) or +(int, int4); NONE is the argument that a prefix operator lacks.
+func (s *Session) bySignature(ctx context.Context, catalog, text string) (uint32, bool) {
+	text = strings.TrimSpace(text)
+	open := strings.IndexByte(text, '(')
+	if open < 0 || text[len(text)-1] != ')' {
+		return 0, false
+	}
+	name := strings.TrimSpace(text[:open])
+	args := []uint32{}
+	if list := strings.TrimSpace(text[open+1 : len(text)-1]); list != "" {
+		for _, spelled := range splitTypes(list) {
+			if catalog == "regoperator" && strings.EqualFold(spelled, "none") {
+				args = append(args, 0)
+				continue
+			}
+			oid, ok := systemSession{s}.ObjectOID("pg_type", spelled)
+			if !ok {
+				return 0, false
+			}
+			args = append(args, oid)
+		}
+	}
+	if catalog == "regoperator" {
+		return syscat.OperatorOID(strings.TrimPrefix(name, "pg_catalog."), args)
+	}
+	parts, ok := splitQualified(name)
+	if !ok || len(parts) > 1 && parts[len(parts)-2] != "pg_catalog" {
+		return 0, false
+	}
+	return syscat.ProcedureOID(parts[len(parts)-1], args)
+}
+
+// splitTypes takes a list of types apart at the commas that are in no parentheses.
+func splitTypes(list string) []string {
+	var out []string
+	depth, from := 0, 0
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				out, from = append(out, strings.TrimSpace(list[from:i])), i+1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(list[from:]))
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -201,7 +202,8 @@ func describeTable(t *lake.Table) *syscat.Relation {
 		r.Rows = 0
 	}
 	for k, v := range t.Properties() {
-		if k != "comment" {
+		// What columns and constraints were declared as, other catalogs say.
+		if k != "comment" && !strings.HasPrefix(k, "lhsql.column.") && !strings.HasPrefix(k, "lhsql.check.") {
 			r.Options = append(r.Options, k+"="+v)
 		}
 	}
@@ -213,6 +215,12 @@ func describeTable(t *lake.Table) *syscat.Relation {
 	if r.Partition != "" {
 		first = append(first, "partitioned_by=("+r.Partition+")")
 	}
+	if order := sortText(t); order != "" {
+		first = append(first, "sort_order="+order)
+	}
+	if ids := identityText(r); ids != "" {
+		first = append(first, "identity=("+ids+")")
+	}
 	if s := t.CurrentSnapshot(); s != nil {
 		first = append(first, "current-snapshot-id="+strconv.FormatInt(s.ID, 10))
 	}
@@ -222,33 +230,90 @@ func describeTable(t *lake.Table) *syscat.Relation {
 
 // partitionText spells a table's partition spec: month(order_time), region.
 func partitionText(t *lake.Table) string {
-	spec, schema := t.DefaultSpec(), t.Schema()
+	spec := t.DefaultSpec()
 	if spec == nil {
 		return ""
 	}
 	var out []string
 	for _, f := range spec.Fields {
-		name := f.Name
-		if len(f.SourceIDs) > 0 {
-			if src, _ := schema.ByID(f.SourceIDs[0]); src != nil {
-				name = src.Name
-			}
-		}
-		switch f.Transform.Kind {
-		case lake.Void:
-		case lake.Identity:
-			out = append(out, syscat.Quote(name))
-		case lake.Bucket, lake.Truncate:
-			fn := "bucket"
-			if f.Transform.Kind == lake.Truncate {
-				fn = "truncate"
-			}
-			out = append(out, fn+"("+strconv.Itoa(f.Transform.Param)+", "+syscat.Quote(name)+")")
-		default:
-			out = append(out, f.Transform.Text+"("+syscat.Quote(name)+")")
+		if text := transformText(t, f.Name, f.SourceIDs, f.Transform); text != "" {
+			out = append(out, text)
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// transformText spells a transform of the first of the source columns; name is for a column that
+// is no more. A void transform is "".
+func transformText(t *lake.Table, name string, sources []int, tr lake.Transform) string {
+	if len(sources) > 0 {
+		if src, _ := t.Schema().ByID(sources[0]); src != nil {
+			name = src.Name
+		}
+	}
+	switch tr.Kind {
+	case lake.Void:
+		return ""
+	case lake.Identity:
+		return syscat.Quote(name)
+	case lake.Bucket:
+		return "bucket(" + strconv.Itoa(tr.Param) + ", " + syscat.Quote(name) + ")"
+	case lake.Truncate:
+		return "truncate(" + strconv.Itoa(tr.Param) + ", " + syscat.Quote(name) + ")"
+	}
+	return tr.Text + "(" + syscat.Quote(name) + ")"
+}
+
+// sortText spells a table's sort order as ORDER BY does.
+func sortText(t *lake.Table) string {
+	order := t.DefaultSortOrder()
+	if order == nil {
+		return ""
+	}
+	var out []string
+	for _, f := range order.Fields {
+		text := transformText(t, "", f.SourceIDs, f.Transform)
+		if text == "" {
+			continue
+		}
+		if f.Desc {
+			text += " DESC"
+		}
+		if f.NullsFirst {
+			text += " NULLS FIRST"
+		} else {
+			text += " NULLS LAST"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// identityText spells how columns number their rows, from where they go on: pg_dump reads that
+// from sequences, which there are none of here.
+func identityText(r *syscat.Relation) string {
+	var out []string
+	for _, c := range r.Columns {
+		how := map[string]string{"always": "ALWAYS", "default": "BY DEFAULT", "auto_increment": "BY DEFAULT"}[c.Identity]
+		if how != "" {
+			out = append(out, fmt.Sprintf("%s GENERATED %s AS IDENTITY (START WITH %d INCREMENT BY %d)", syscat.Quote(c.Name), how, c.IdentityNext, c.IdentityStep))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// viewReads notes the relations that the text of a view names, while a query of the view is bound.
+type viewReads struct {
+	bind.Catalog
+	r *syscat.Relation
+}
+
+func (v viewReads) Relation(ctx context.Context, ref bind.TableRef) (*bind.Relation, error) {
+	rel, err := v.Catalog.Relation(ctx, ref)
+	if err == nil && ref.Depth == 1 && rel.OID != 0 && !slices.Contains(v.r.Reads, rel.OID) {
+		v.r.Reads = append(v.r.Reads, rel.OID)
+	}
+	return rel, err
 }
 
 // describeView gives a view's columns as its query has them today.
@@ -262,7 +327,9 @@ func (h *host) describeView(ctx context.Context, n lake.Name) (*syscat.Relation,
 	list, err := h.s.dialect.parse(sql)
 	if err == nil && len(list) == 1 {
 		// A view that no longer binds (its tables are gone) keeps the columns of its definition.
-		if b, err := bind.Bind(h.s.bindEnv(ctx, nil), list[0], nil); err == nil {
+		env := h.s.bindEnv(ctx, nil)
+		env.Catalog = viewReads{env.Catalog, r}
+		if b, err := bind.Bind(env, list[0], nil); err == nil {
 			for _, c := range b.Columns {
 				col := syscat.Column{Name: c.Name, Type: c.Type}
 				if v.Schema != nil {

@@ -47,7 +47,7 @@ var explicitTo = map[types.Kind][]types.Kind{
 
 func isReg(k types.Kind) bool {
 	switch k {
-	case types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole:
+	case types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator:
 		return true
 	}
 	return false

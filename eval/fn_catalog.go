@@ -108,6 +108,7 @@ func catalogFunctions() {
 	null("pg_get_viewdef", tText, oid, b)
 	null("pg_get_viewdef", tText, oid, i4)
 	null("pg_get_viewdef", tText, text)
+	null("pg_get_viewdef", tText, text, b)
 	null("pg_get_constraintdef", tText, oid)
 	null("pg_get_constraintdef", tText, oid, b)
 	null("pg_get_indexdef", tText, oid)
@@ -175,7 +176,13 @@ func catalogFunctions() {
 		vol("pg_terminate_backend", sig(i4, i8), tBool, asked("pg_terminate_backend", no)),
 		vol("pg_notify", sig(text, text), tVoid, asked("pg_notify", none)),
 		vol("pg_stat_clear_snapshot", nil, tVoid, asked("pg_stat_clear_snapshot", none)),
-		stable("pg_available_extension_versions", nil, extensionVersion, SetKernel(func(*Ctx, []types.Datum, func(types.Datum) error) error { return nil })),
+		stable("pg_available_extensions", nil, extension, SetKernel(func(_ *Ctx, _ []types.Datum, yield func(types.Datum) error) error {
+			return yield(types.NewStruct([]types.Datum{types.NewStr(Extension.Name), types.NewStr(Extension.Version), types.NewStr(Extension.Comment)}))
+		})),
+		stable("pg_available_extension_versions", nil, extensionVersion, SetKernel(func(_ *Ctx, _ []types.Datum, yield func(types.Datum) error) error {
+			return yield(types.NewStruct([]types.Datum{types.NewStr(Extension.Name), types.NewStr(Extension.Version), yes, yes, no,
+				types.NewStr("pg_catalog"), types.Null, types.NewStr(Extension.Comment)}))
+		})),
 		imm("_pg_expandarray", []types.Type{tAnyArray}, tRecord, SetKernel(expandArray)).returns(func(args []types.Type) (types.Type, error) {
 			elem, err := elementType(args)
 			return types.StructOf(types.Field{Name: "x", Type: elem}, types.Field{Name: "n", Type: tInt4}), err
@@ -202,7 +209,15 @@ func catalogFunctions() {
 	Register(vol("pg_advisory_unlock_all", nil, tVoid, asked("pg_advisory_unlock_all", none)))
 }
 
-// extensionVersion is a row of pg_available_extension_versions; there are none to install.
+// Extension is the one that every database of PostgreSQL has, which tools look for in
+// pg_extension; there are none to install.
+var Extension = struct{ Name, Version, Comment string }{"plpgsql", "1.0", "PL/pgSQL procedural language"}
+
+// extension is a row of pg_available_extensions(), extensionVersion one of
+// pg_available_extension_versions().
+var extension = types.StructOf(
+	types.Field{Name: "name", Type: tName}, types.Field{Name: "default_version", Type: tText}, types.Field{Name: "comment", Type: tText})
+
 var extensionVersion = types.StructOf(
 	types.Field{Name: "name", Type: tName}, types.Field{Name: "version", Type: tText},
 	types.Field{Name: "superuser", Type: tBool}, types.Field{Name: "trusted", Type: tBool},

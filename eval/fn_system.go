@@ -111,16 +111,14 @@ func init() {
 		imm("pg_size_pretty", sig(types.Numeric), tText, Fn1(sizePretty)).total(),
 		imm("pg_size_bytes", sig(text), tInt8, Try1(sizeBytes)),
 	)
-	for n, catalog := range map[string]string{"to_regclass": "pg_class", "to_regtype": "pg_type", "to_regproc": "pg_proc",
-		"to_regnamespace": "pg_namespace", "to_regrole": "pg_authid"} {
-		kind := map[string]types.Kind{"pg_class": types.Regclass, "pg_type": types.Regtype, "pg_proc": types.Regproc,
-			"pg_namespace": types.Regnamespace, "pg_authid": types.Regrole}[catalog]
-		Register(stable(n, sig(text), types.T(kind), Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
+	for _, kind := range []types.Kind{types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regrole,
+		types.Regprocedure, types.Regoper, types.Regoperator} {
+		Register(stable("to_"+types.T(kind).String(), sig(text), types.T(kind), Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
 			s, err := session(c)
 			if err != nil {
 				return types.Null, err
 			}
-			if oid, ok := s.ObjectOID(catalog, a[0].Str()); ok {
+			if oid, ok := s.ObjectOID(RegCatalog(kind), a[0].Str()); ok {
 				return types.NewInt(int64(oid)), nil
 			}
 			return types.Null, nil

@@ -43,7 +43,7 @@ func sessionText(c *Ctx) *types.TextOptions {
 	return o
 }
 
-// RegCatalog is the catalog whose objects a reg… type names.
+// RegCatalog is the catalog whose objects a reg… type names, or the type itself where it names them otherwise.
 func RegCatalog(k types.Kind) string {
 	switch k {
 	case types.Regclass:
@@ -58,6 +58,8 @@ func RegCatalog(k types.Kind) string {
 		return "pg_operator"
 	case types.Regrole:
 		return "pg_authid"
+	case types.Regprocedure, types.Regoperator:
+		return types.T(k).String() // named with the types of its arguments
 	}
 	return ""
 }

@@ -98,6 +98,9 @@ func subscript(e *plan.Subscript) Row {
 			return types.Null, nil
 		}
 	}
+	if t.Kind == types.Name {
+		return nameByte
+	}
 	// PostgreSQL's vector types count from 0, arrays from 1.
 	base := int64(1)
 	if t.Kind != types.Array {
@@ -110,6 +113,20 @@ func subscript(e *plan.Subscript) Row {
 		}
 		return l[i], nil
 	}
+}
+
+// nameByte is x[i] on a name: one of the 64 bytes that it holds, the first at 0, as "char"; they
+// are zero after the text, which "char" shows as nothing.
+func nameByte(_ *Ctx, a []types.Datum) (types.Datum, error) {
+	const bytes = 64
+	s, i := a[0].Str(), a[1].Int()
+	switch {
+	case i < 0 || i >= bytes:
+		return types.Null, nil
+	case i >= int64(len(s)):
+		return types.NewStr(""), nil
+	}
+	return types.NewStr(s[i : i+1]), nil
 }
 
 // compileSlice is x[lower:upper]; bounds outside the array fall back to its ends.

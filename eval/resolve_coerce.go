@@ -20,7 +20,7 @@ func category(t types.Type) byte {
 		types.TimestampNS, types.TimestampTZNS:
 		return 'D'
 	case types.Int2, types.Int4, types.Int8, types.Float4, types.Float8, types.Numeric, types.Oid,
-		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole:
+		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator:
 		return 'N'
 	case types.Text, types.Varchar, types.Bpchar, types.Name:
 		return 'S'
@@ -49,21 +49,23 @@ func preferred(t types.Type) bool {
 // they may stand for the microsecond types, so that every function of those serves them.
 var implicitTo = map[types.Kind][]types.Kind{
 	types.Int2: {types.Int4, types.Int8, types.Float4, types.Float8, types.Numeric, types.Oid,
-		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole},
+		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator},
 	types.Int4: {types.Int8, types.Float4, types.Float8, types.Numeric, types.Oid,
-		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole},
+		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator},
 	types.Int8: {types.Float4, types.Float8, types.Numeric, types.Oid,
-		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole},
+		types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator},
 	types.Float4:  {types.Float8},
 	types.Numeric: {types.Float4, types.Float8},
 	types.Oid: {types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper,
-		types.Regrole},
+		types.Regrole, types.Regprocedure, types.Regoperator},
 	types.Regclass:      {types.Oid},
 	types.Regtype:       {types.Oid},
-	types.Regproc:       {types.Oid},
+	types.Regproc:       {types.Oid, types.Regprocedure},
 	types.Regnamespace:  {types.Oid},
-	types.Regoper:       {types.Oid},
+	types.Regoper:       {types.Oid, types.Regoperator},
 	types.Regrole:       {types.Oid},
+	types.Regprocedure:  {types.Oid, types.Regproc},
+	types.Regoperator:   {types.Oid, types.Regoper},
 	types.Text:          {types.Varchar, types.Bpchar, types.Name, types.Regclass},
 	types.Varchar:       {types.Text, types.Bpchar, types.Name, types.Regclass},
 	types.Bpchar:        {types.Text, types.Varchar, types.Name},

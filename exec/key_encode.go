@@ -62,7 +62,7 @@ func joinKey(l, r types.Type) (k keyColumn, ok bool) {
 func integral(k types.Kind) bool {
 	switch k {
 	case types.Int2, types.Int4, types.Int8, types.Oid, types.Regclass, types.Regtype, types.Regproc,
-		types.Regnamespace, types.Regoper, types.Regrole:
+		types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator:
 		return true
 	}
 	return false

@@ -37,7 +37,7 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 		return append(dst, 'f')
 	case Int2, Int4, Int8, Oid, Xid:
 		return strconv.AppendInt(dst, d.Int(), 10)
-	case Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole:
+	case Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole, Regprocedure, Regoperator:
 		return appendReg(dst, d.Int(), t.Kind, o)
 	case Float4:
 		return AppendFloat(dst, d.Float(), 32, o.orDefault().ExtraFloatDigits)
@@ -93,7 +93,10 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 }
 
 func appendReg(dst []byte, oid int64, k Kind, o *TextOptions) []byte {
-	if oid == 0 {
+	switch {
+	case oid == 0 && (k == Regoper || k == Regoperator): // '-' is an operator
+		return append(dst, '0')
+	case oid == 0:
 		return append(dst, '-')
 	}
 	if o != nil && o.ObjectName != nil {

@@ -23,7 +23,7 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 	case Oid, Xid:
 		i, err := parseOid(s, t.Kind)
 		return NewInt(i), err
-	case Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole:
+	case Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole, Regprocedure, Regoperator:
 		return parseReg(s, t.Kind, o.orDefault())
 	case Float4, Float8:
 		f, err := parseFloat(s, t.Kind)
@@ -252,9 +252,9 @@ func parseReg(s string, k Kind, o *TextOptions) (Datum, error) {
 		return Null, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", s)
 	case Regtype:
 		return Null, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", s)
-	case Regproc:
+	case Regproc, Regprocedure:
 		return Null, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", s)
-	case Regoper:
+	case Regoper, Regoperator:
 		return Null, sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", s)
 	case Regnamespace:
 		return Null, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)

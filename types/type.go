@@ -54,6 +54,8 @@ const (
 	Regnamespace
 	Regoper
 	Regrole
+	Regprocedure
+	Regoperator
 	Int2Vector
 	OidVector
 	Any // pseudo-types: only in function signatures
@@ -227,7 +229,7 @@ func (t Type) Form() Form {
 	case Bool:
 		return FormBool
 	case Int2, Int4, Int8, Date, Time, Timestamp, TimestampTZ, TimestampNS, TimestampTZNS,
-		Oid, Xid, Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole:
+		Oid, Xid, Regclass, Regtype, Regproc, Regnamespace, Regoper, Regrole, Regprocedure, Regoperator:
 		return FormI64
 	case Float4, Float8:
 		return FormF64
@@ -261,7 +263,7 @@ var kindNames = [numKinds]string{
 	TimestampTZNS: "timestamptz_ns", Interval: "interval", UUID: "uuid", JSON: "json",
 	JSONB: "jsonb", Variant: "variant", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
 	Regclass: "regclass", Regtype: "regtype", Regproc: "regproc",
-	Regnamespace: "regnamespace", Regoper: "regoper", Regrole: "regrole",
+	Regnamespace: "regnamespace", Regoper: "regoper", Regrole: "regrole", Regprocedure: "regprocedure", Regoperator: "regoperator",
 	Int2Vector: "int2vector", OidVector: "oidvector", Any: `"any"`, AnyElement: "anyelement",
 	AnyArray: "anyarray", AnyNonArray: "anynonarray",
 }

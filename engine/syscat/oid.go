@@ -18,7 +18,17 @@ const (
 	heapAM         = 2
 	defaultSpace   = 1663
 	globalSpace    = 1664
+	namespaceOID   = 2615 // pg_namespace
+
+	databaseOwnerOID = 6171 // the predefined role that owns the schema public
+	databaseOwner    = "pg_database_owner"
 )
+
+// PublicComment is what PostgreSQL says of the schema public.
+const PublicComment = "standard public schema"
+
+// IsPublic tells whether an OID of pg_namespace is that of the schema public.
+func IsPublic(oid uint32) bool { return oid == publicOID }
 
 // OID of a table or view: a hash of its name, so that it is the same after a restart, in every
 // process and on every wire. Two names of one catalog may collide (about one chance in 350 for
@@ -255,10 +265,16 @@ func SchemaName(ctx context.Context, h Host, oid uint32) (string, bool) {
 	return "", false
 }
 
+// PredefinedRole finds a role that is there without being anybody's.
+func PredefinedRole(name string) (uint32, bool) { return databaseOwnerOID, name == databaseOwner }
+
 // RoleName is the name of the role with the OID.
 func RoleName(h Host, oid uint32) (string, bool) {
 	if oid == ownerOID {
 		return h.User(), true
+	}
+	if oid == databaseOwnerOID {
+		return databaseOwner, true
 	}
 	for _, u := range h.Users() {
 		if RoleOID(u) == oid {

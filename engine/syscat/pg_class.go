@@ -151,6 +151,7 @@ func pgClass(ctx context.Context, q *query) error {
 	}
 	deep := q.needs("relnatts", "reltuples", "relhasindex", "reloptions", "relpages")
 	indexes := q.may("relkind", "i")
+	shown := deep && q.setting("lhsql.table_options") != "off"
 	n, err := names(ctx, q.host)
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func pgClass(ctx context.Context, q *query) error {
 			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", false,
 			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
 			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
-			"reloptions", options(r.Options))
+			"reloptions", options(shown, r.Options))
 	})
 }
 
@@ -212,8 +213,18 @@ func (q *query) keyClass(ctx context.Context, it item) error {
 		"relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0)
 }
 
-func options(o []string) any {
-	if len(o) == 0 {
+// setting is the session's value of a setting.
+func (q *query) setting(name string) string {
+	for _, s := range q.host.Settings() {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func options(shown bool, o []string) any {
+	if len(o) == 0 || !shown {
 		return nil
 	}
 	return o
@@ -406,7 +417,11 @@ func (q *query) checkConstraints(ctx context.Context) error {
 }
 
 func pgDescription(ctx context.Context, q *query) error {
-	const pgClassOID = 1259
+	if q.may("objoid", publicOID) {
+		if err := q.row("objoid", publicOID, "classoid", namespaceOID, "objsubid", 0, "description", PublicComment); err != nil {
+			return err
+		}
+	}
 	return q.each(ctx, "objoid", "", "", func(it item) error {
 		if it.def != nil {
 			return nil
@@ -438,7 +453,12 @@ func pgNamespace(ctx context.Context, q *query) error {
 		return err
 	}
 	for _, s := range list {
-		if err := q.row("oid", SchemaOID(q.host.Database(), s), "nspname", s, "nspowner", ownerOID); err != nil {
+		owner, acl := ownerOID, any(nil)
+		if s == "public" {
+			// As PostgreSQL's initdb makes it, which pg_dump leaves out.
+			owner, acl = databaseOwnerOID, []string{databaseOwner + "=UC/" + databaseOwner, "=U/" + databaseOwner}
+		}
+		if err := q.row("oid", SchemaOID(q.host.Database(), s), "nspname", s, "nspowner", owner, "nspacl", acl); err != nil {
 			return err
 		}
 	}
@@ -511,3 +531,25 @@ func persistence(it item) string {
 }
 
 func isTemporary(schema string) bool { return strings.HasPrefix(schema, "pg_temp_") }
+
+// TotalBytes is the size of a Host's tables. One whose metadata cannot be read counts nothing.
+func TotalBytes(ctx context.Context, h Host) (int64, error) {
+	n, err := names(ctx, h)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, it := range n.list {
+		if it.def != nil || it.entry.View || isTemporary(it.schema) {
+			continue
+		}
+		r, err := relationOf(ctx, h, it)
+		if err != nil && ctx.Err() != nil {
+			return 0, err
+		}
+		if err == nil {
+			total += r.Bytes
+		}
+	}
+	return total, nil
+}

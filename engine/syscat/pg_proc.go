@@ -213,3 +213,84 @@ func pgAggregate(ctx context.Context, q *query) error {
 	}
 	return nil
 }
+
+// Signature is how regprocedure shows a function: abs(integer).
+func Signature(f *plan.Function) string {
+	out := make([]string, len(f.Args))
+	for i, a := range f.Args {
+		out[i] = signatureName(a)
+		if f.Variadic && i == len(f.Args)-1 && a.Kind != types.Any {
+			out[i] += "[]"
+		}
+	}
+	return Quote(f.Name) + "(" + strings.Join(out, ",") + ")"
+}
+
+// Operator finds an operator by OID.
+func Operator(oid uint32) *plan.Function {
+	for _, f := range eval.Functions() {
+		if f.OID == oid && f.Operator {
+			return f
+		}
+	}
+	return nil
+}
+
+// OperatorSignature is how regoperator shows an operator: +(integer,integer), -(NONE,integer).
+func OperatorSignature(f *plan.Function) string {
+	out := make([]string, 0, 2)
+	if len(f.Args) == 1 {
+		out = append(out, "NONE")
+	}
+	for _, a := range f.Args {
+		out = append(out, signatureName(a))
+	}
+	return f.Name + "(" + strings.Join(out, ",") + ")"
+}
+
+// OperatorOID finds the operator of a name; args are the types of its operands, 0 for none, nil
+// if they are not known: then there must be one operator of the name only.
+func OperatorOID(name string, args []uint32) (oid uint32, ok bool) {
+	for _, f := range eval.Functions() {
+		if !f.Operator || f.Name != name {
+			continue
+		}
+		if args == nil {
+			if ok {
+				return 0, false
+			}
+			oid, ok = f.OID, true
+			continue
+		}
+		want := args
+		if len(want) == 2 && want[0] == 0 {
+			want = want[1:]
+		}
+		if len(args) == 2 && takes(f, want) {
+			return f.OID, true
+		}
+	}
+	return oid, ok
+}
+
+// ProcedureOID finds a function by its name and the types of its arguments.
+func ProcedureOID(name string, args []uint32) (uint32, bool) {
+	for _, f := range eval.Functions() {
+		if !f.Operator && f.Name == name && takes(f, args) {
+			return f.OID, true
+		}
+	}
+	return 0, false
+}
+
+func takes(f *plan.Function, args []uint32) bool {
+	if len(f.Args) != len(args) {
+		return false
+	}
+	for i, a := range f.Args {
+		if signatureOID(a) != args[i] {
+			return false
+		}
+	}
+	return true
+}

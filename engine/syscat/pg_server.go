@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -26,6 +27,9 @@ func init() {
 		"pg_collation":           pgCollation,
 		"pg_timezone_names":      pgTimezoneNames,
 		"pg_extension":           pgExtension,
+
+		"pg_available_extensions":         pgAvailableExtensions,
+		"pg_available_extension_versions": pgAvailableExtensionVersions,
 	} {
 		makers["pg_catalog."+name] = f
 	}
@@ -61,6 +65,10 @@ func (q *query) users(f func(oid uint32, name string) error) error {
 }
 
 func pgRoles(ctx context.Context, q *query) error {
+	if err := q.row("oid", databaseOwnerOID, "rolname", databaseOwner, "rolsuper", false, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
+		"rolcanlogin", false, "rolreplication", false, "rolconnlimit", -1, "rolpassword", "********", "rolbypassrls", false); err != nil {
+		return err
+	}
 	return q.users(func(oid uint32, name string) error {
 		return q.row("oid", oid, "rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
 			"rolcanlogin", true, "rolreplication", false, "rolconnlimit", -1, "rolpassword", "********", "rolbypassrls", true)
@@ -68,6 +76,10 @@ func pgRoles(ctx context.Context, q *query) error {
 }
 
 func pgAuthid(ctx context.Context, q *query) error {
+	if err := q.row("oid", databaseOwnerOID, "rolname", databaseOwner, "rolsuper", false, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
+		"rolcanlogin", false, "rolreplication", false, "rolbypassrls", false, "rolconnlimit", -1); err != nil {
+		return err
+	}
 	return q.users(func(oid uint32, name string) error {
 		return q.row("oid", oid, "rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
 			"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1)
@@ -177,12 +189,10 @@ func pgAm(ctx context.Context, q *query) error {
 }
 
 func pgLanguage(ctx context.Context, q *query) error {
-	for oid, n := range []string{12: "internal", 13: "c", 14: "sql"} {
-		if n == "" {
-			continue
-		}
-		if err := q.row("oid", oid, "lanname", n, "lanowner", ownerOID, "lanispl", false, "lanpltrusted", n == "sql",
-			"lanplcallfoid", 0, "laninline", 0, "lanvalidator", 0); err != nil {
+	const validator = 2246 // fmgr_internal_validator, then those of c and sql
+	for i, n := range []string{"internal", "c", "sql"} {
+		if err := q.row("oid", 12+i, "lanname", n, "lanowner", ownerOID, "lanispl", false, "lanpltrusted", n == "sql",
+			"lanplcallfoid", 0, "laninline", 0, "lanvalidator", validator+i); err != nil {
 			return err
 		}
 	}
@@ -228,5 +238,16 @@ func pgTimezoneNames(ctx context.Context, q *query) error {
 }
 
 func pgExtension(ctx context.Context, q *query) error {
-	return q.row("oid", 13000, "extname", "plpgsql", "extowner", ownerOID, "extnamespace", pgCatalogOID, "extrelocatable", false, "extversion", "1.0")
+	return q.row("oid", 13000, "extname", eval.Extension.Name, "extowner", ownerOID, "extnamespace", pgCatalogOID, "extrelocatable", false, "extversion", eval.Extension.Version)
+}
+
+func pgAvailableExtensions(ctx context.Context, q *query) error {
+	x := eval.Extension
+	return q.row("name", x.Name, "default_version", x.Version, "installed_version", x.Version, "comment", x.Comment)
+}
+
+func pgAvailableExtensionVersions(ctx context.Context, q *query) error {
+	x := eval.Extension
+	return q.row("name", x.Name, "version", x.Version, "installed", true, "superuser", true, "trusted", true, "relocatable", false,
+		"schema", "pg_catalog", "comment", x.Comment)
 }

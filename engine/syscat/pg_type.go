@@ -38,7 +38,6 @@ type funcRef struct {
 
 var typeRows = sync.OnceValue(func() []typeRow {
 	var out []typeRow
-	num := func(s string) uint32 { n, _ := strconv.ParseUint(s, 10, 32); return uint32(n) }
 	for _, line := range strings.Split(strings.TrimSpace(typesText), "\n") {
 		w := strings.Split(line, " ")
 		if len(w) != 25 {
@@ -46,13 +45,19 @@ var typeRows = sync.OnceValue(func() []typeRow {
 		}
 		length, _ := strconv.Atoi(w[2])
 		coll, _ := strconv.Atoi(w[23])
-		out = append(out, typeRow{oid: num(w[0]), name: w[1], length: length, byval: w[3] == "t", kind: w[4], category: w[5],
-			preferred: w[6] == "t", delim: w[7], elem: num(w[9]), array: num(w[10]),
-			input: funcRef{num(w[11]), w[12]}, output: funcRef{num(w[13]), w[14]}, receive: funcRef{num(w[15]), w[16]}, send: funcRef{num(w[17]), w[18]},
+		out = append(out, typeRow{oid: oidOf(w[0]), name: w[1], length: length, byval: w[3] == "t", kind: w[4], category: w[5],
+			preferred: w[6] == "t", delim: w[7], elem: oidOf(w[9]), array: oidOf(w[10]),
+			input: funcRef{oidOf(w[11]), w[12]}, output: funcRef{oidOf(w[13]), w[14]}, receive: funcRef{oidOf(w[15]), w[16]}, send: funcRef{oidOf(w[17]), w[18]},
 			modin: w[19], modout: w[20], align: w[21], storage: w[22], collation: coll, subscript: w[24]})
 	}
 	return out
 })
+
+// oidOf reads a number of a generated file.
+func oidOf(s string) uint32 {
+	n, _ := strconv.ParseUint(s, 10, 32)
+	return uint32(n)
+}
 
 var typeByOID = sync.OnceValue(func() map[uint32]*typeRow {
 	m := map[uint32]*typeRow{}

@@ -62,6 +62,7 @@ type Relation struct {
 	Bytes     int64
 	Updated   time.Time // the current snapshot's; zero: none
 	SQL       string    // a view's query
+	Reads     []uint32  // OIDs of the relations that a view's query names
 	Options   []string  // key=value
 }
 
@@ -73,8 +74,42 @@ type Check struct {
 	MySQL, NotEnforced bool
 }
 
-// Definition is pg_get_constraintdef of c.
-func (c Check) Definition() string { return "CHECK ((" + c.SQL + "))" }
+// Definition is pg_get_constraintdef of c. Parentheses around the whole text are the ones that it
+// adds, so that a definition which is taken for a new constraint's text stays the same.
+func (c Check) Definition() string {
+	text := strings.TrimSpace(c.SQL)
+	for enclosed(text, c.MySQL) {
+		text = strings.TrimSpace(text[1 : len(text)-1])
+	}
+	return "CHECK ((" + text + "))"
+}
+
+// enclosed tells whether the parenthesis that text begins with closes at its end. Where it cannot
+// tell (comments, other quotes), it says no.
+func enclosed(text string, mysql bool) bool {
+	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' ||
+		strings.Contains(text, "--") || strings.Contains(text, "/*") || strings.ContainsAny(text, "\\$#") {
+		return false
+	}
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`' && mysql:
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 && i < len(text)-1 {
+				return false
+			}
+		}
+	}
+	return depth == 0 && quote == 0
+}
 
 // Column is a column of a Relation; its attribute number is its position.
 type Column struct {

@@ -796,9 +796,10 @@ type Lock struct {
 // Noop is a statement that is accepted and has no effect here (CREATE EXTENSION IF NOT EXISTS,
 // ANALYZE, GRANT to self …); Tag is its command tag.
 type Noop struct {
-	Tag  string
-	Warn string // why it has none, where the user may believe otherwise
-	Pos  int
+	Tag    string
+	Warn   string // why it has none, where the user may believe otherwise
+	Notice string // the same, where nothing follows from it
+	Pos    int
 }
 
 // CreateIndex is CREATE INDEX without UNIQUE: it could only make reading faster, for which tables have

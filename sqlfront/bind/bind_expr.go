@@ -1040,10 +1040,13 @@ func (b *binder) index(lv *level, e *ast.Index) plan.Expr {
 			return &plan.Slice{X: x, Lower: bound(e.Lower), Upper: bound(e.Upper)}
 		}
 		return &plan.Subscript{X: x, Index: bound(e.Lower), Typ: t.Elem()}
-	case types.Int2Vector, types.OidVector:
+	case types.Int2Vector, types.OidVector, types.Name:
 		elem := types.T(types.Int2)
-		if t.Kind == types.OidVector {
+		switch t.Kind {
+		case types.OidVector:
 			elem = types.T(types.Oid)
+		case types.Name:
+			elem = types.T(types.Char)
 		}
 		if e.Slice {
 			b.fail(sqlerr.FeatureNotSupported, pos, "slices of type %s are not supported", typeName(t))

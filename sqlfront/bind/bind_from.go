@@ -163,7 +163,7 @@ func (b *binder) relation(lv *level, parts []string, w When, pos int) *Relation 
 	if !w.Set {
 		w = b.pin
 	}
-	ref := TableRef{Parts: parts, When: w, NewCol: b.newColID, SearchPath: b.searchPath()}
+	ref := TableRef{Parts: parts, When: w, NewCol: b.newColID, SearchPath: b.searchPath(), Depth: len(b.viewStack)}
 	rel, err := b.env.Catalog.Relation(b.ctx, ref)
 	if len(parts) == 1 {
 		err = b.laterCTE(err, lv, parts[0])

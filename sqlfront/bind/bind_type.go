@@ -33,7 +33,6 @@ var otherNames = map[string]types.Type{
 	"timestamptz_ns": types.T(types.TimestampTZNS), "timestamp_ntz": types.T(types.Timestamp),
 	"timestamp_ltz": types.T(types.TimestampTZ), "variant": types.T(types.Variant),
 	"character": types.T(types.Bpchar), "regdatabase": types.T(types.Oid), "cid": types.T(types.Xid),
-	"regprocedure": types.T(types.Regproc), "regoperator": types.T(types.Regoper),
 	"cstring": types.T(types.Text), "tid": types.T(types.Text), "pg_node_tree": types.T(types.Text),
 	"aclitem": types.T(types.Text), "sql_identifier": types.T(types.Name),
 	"character_data": types.T(types.Text), "cardinal_number": types.T(types.Int4), "yes_or_no": types.T(types.Varchar),

@@ -54,6 +54,8 @@ type TableRef struct {
 	// SearchPath is the path to look along, of the view that the name stands in; nil: the
 	// session's.
 	SearchPath []string
+	// Depth is how many views the name stands in, one inside the other.
+	Depth int
 	// Write: the target of a write statement. Table must then be set, at its branch's head.
 	Write bool
 	// NewCol makes column IDs for a Relation's Plan.
@@ -135,4 +137,5 @@ func (e *Env) textOptions() *types.TextOptions {
 var objectCatalogs = map[types.Kind]string{
 	types.Regclass: "pg_class", types.Regtype: "pg_type", types.Regproc: "pg_proc",
 	types.Regnamespace: "pg_namespace", types.Regoper: "pg_operator", types.Regrole: "pg_authid",
+	types.Regprocedure: "regprocedure", types.Regoperator: "regoperator",
 }

@@ -74,7 +74,9 @@ func (c *conv) utility(n any) ast.Stmt {
 			what = "CREATE MATERIALIZED VIEW"
 		}
 		c.refuse(c.from, "%s is not supported here", what)
-	case *pgquery.Node_RenameStmt, *pgquery.Node_AlterObjectSchemaStmt, *pgquery.Node_AlterTableStmt, *pgquery.Node_AlterOwnerStmt:
+	case *pgquery.Node_AlterOwnerStmt:
+		return &ast.Noop{Tag: "ALTER " + strings.ReplaceAll(strings.TrimPrefix(n.AlterOwnerStmt.ObjectType.String(), "OBJECT_"), "_", " "), Pos: c.from, Notice: noOwners}
+	case *pgquery.Node_RenameStmt, *pgquery.Node_AlterObjectSchemaStmt, *pgquery.Node_AlterTableStmt:
 		c.refuse(c.from, "this ALTER is not supported; ALTER TABLE and ALTER VIEW are")
 	case *pgquery.Node_GrantStmt:
 		// All that GRANT gives, everyone has who may connect; what REVOKE takes would stay.

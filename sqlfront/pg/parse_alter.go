@@ -21,9 +21,23 @@ func (p *stmtParser) alter() (ast.Stmt, bool) {
 	a.IfExists = p.Accept("if", "exists")
 	p.Accept("only")
 	a.Name = p.Table()
+	if p.Accept("owner", "to") {
+		p.Name()
+		if !p.AtEnd() {
+			p.SyntaxError()
+		}
+		tag := "ALTER TABLE"
+		if view {
+			tag = "ALTER VIEW"
+		}
+		return &ast.Noop{Tag: tag, Pos: pos, Notice: noOwners}, true
+	}
 	p.AlterActions(a)
 	return a, true
 }
+
+// noOwners is said of OWNER TO, which dumps are full of.
+const noOwners = "OWNER TO has no effect: every user that may connect has all privileges of an owner"
 
 // AlterAction parses the actions that are PostgreSQL's own, or Trino's.
 func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {
@@ -37,6 +51,16 @@ func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {
 		p.At += 2
 		c := p.Check(p.Name())
 		add(ast.AlterAction{Op: "add check", Check: &c})
+	case p.Ahead("add", "constraint") && p.Peek(3).Is("primary") && p.Peek(4).Is("key"):
+		p.At += 2
+		p.Name() // the key's name is made of the table's
+		p.Expect("primary")
+		p.Expect("key")
+		keys := p.Names()
+		for _, k := range keys {
+			add(ast.AlterAction{Op: "set not null", Column: ast.Name{Parts: []string{k}, Pos: pos}})
+		}
+		add(ast.AlterAction{Op: "set identifier", Keys: keys})
 	case p.Accept("drop", "constraint"):
 		exists := p.Accept("if", "exists")
 		add(ast.AlterAction{Op: "drop constraint", NewName: p.Name(), IfExists: exists, Pos: pos})

@@ -9,7 +9,8 @@ import (
 )
 
 // tableProps puts WITH (…) and TBLPROPERTIES (…) into t; Trino's partitioning, sorted_by and
-// location become what the clauses of those names say.
+// location become what the clauses of those names say. So do partitioned_by, sort_order and
+// identity, with which pg_class.reloptions tells pg_dump of what PostgreSQL's tables lack.
 func (p *stmtParser) tableProps(t *ast.CreateTable) {
 	if !p.Ahead("(") {
 		p.SyntaxError()
@@ -25,9 +26,40 @@ func (p *stmtParser) tableProps(t *ast.CreateTable) {
 		case "comment":
 			s := p.stringValue(value, pos)
 			t.Comment = &s
+		case "partitioned_by":
+			p.within(p.stringValue(value, pos), pos, func(q *stmtParser) {
+				q.Parens(func() {
+					q.List(func() { t.PartitionBy = append(t.PartitionBy, q.Dialect.Expr(",")) })
+				})
+			})
+		case "sort_order":
+			p.within(p.stringValue(value, pos), pos, func(q *stmtParser) {
+				t.SortedBy = append(t.SortedBy, q.orderTo(len(q.Toks))...)
+			})
+		case "identity":
+			p.within(p.stringValue(value, pos), pos, func(q *stmtParser) { q.identities(t, pos) })
+		case "current-snapshot-id": // what it was in the table that pg_dump read
 		default:
 			p.SetProperty(t.Props, name, value, pos)
 		}
+	})
+}
+
+// identities parses (column GENERATED … AS IDENTITY (…), …) into t's columns.
+func (p *stmtParser) identities(t *ast.CreateTable, pos int) {
+	p.Parens(func() {
+		p.List(func() {
+			name := p.columnName()
+			id := p.identity()
+			id.Pos = pos
+			for i := range t.Columns {
+				if c := &t.Columns[i]; c.Name == name {
+					c.Identity, c.NotNull = id, true
+					return
+				}
+			}
+			p.Fail(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in identity does not exist", name).At(pos))
+		})
 	})
 }
 

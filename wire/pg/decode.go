@@ -89,7 +89,7 @@ func decodeBinary(raw []byte, t types.Type, o *types.TextOptions, depth int) (ty
 		return types.NewInt(int64(int16(be.Uint16(raw)))), nil
 	case types.Int4:
 		return types.NewInt(int64(int32(be.Uint32(raw)))), nil
-	case types.Oid, types.Xid, types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole:
+	case types.Oid, types.Xid, types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator:
 		return types.NewInt(int64(be.Uint32(raw))), nil
 	case types.Int8, types.Time:
 		return types.NewInt(int64(be.Uint64(raw))), nil
@@ -142,7 +142,7 @@ func binaryLen(k types.Kind) int {
 	case types.Int2:
 		return 2
 	case types.Int4, types.Oid, types.Xid, types.Float4, types.Date, types.Regclass, types.Regtype,
-		types.Regproc, types.Regnamespace, types.Regoper, types.Regrole:
+		types.Regproc, types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator:
 		return 4
 	case types.Int8, types.Float8, types.Time, types.Timestamp, types.TimestampTZ, types.TimestampNS, types.TimestampTZNS:
 		return 8

@@ -71,7 +71,7 @@ func appendBinary(dst []byte, d types.Datum, t types.Type, o *types.TextOptions)
 	case types.Int2:
 		return be.AppendUint16(dst, uint16(d.Int()))
 	case types.Int4, types.Oid, types.Xid, types.Regclass, types.Regtype, types.Regproc,
-		types.Regnamespace, types.Regoper, types.Regrole:
+		types.Regnamespace, types.Regoper, types.Regrole, types.Regprocedure, types.Regoperator:
 		return be.AppendUint32(dst, uint32(d.Int()))
 	case types.Int8:
 		return be.AppendUint64(dst, uint64(d.Int()))
