@@ -123,11 +123,8 @@ func readMySQL(text string) (t Type, ok bool) {
 	if name, list, found := strings.Cut(text, "('"); found {
 		list, ok = strings.CutSuffix(list, "')")
 		m.Name = name
-		for _, s := range strings.Split(list, "','") {
-			m.Members = append(m.Members, s)
-		}
 		// Two quotes stand for one, so that "','" may lie within a member: a''','' … is put together.
-		m.Members = joinQuoted(m.Members)
+		m.Members = joinQuoted(strings.Split(list, "','"))
 		if !ok {
 			return Type{}, false
 		}
