@@ -116,25 +116,5 @@ func (s *server) prepared(q string, args []any) answer {
 	if err != nil {
 		return s.failed(err)
 	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return s.failed(err)
-	}
-	a := answer{hasRows: true}
-	for rows.Next() {
-		row := make([]*string, len(names))
-		into := make([]any, len(names))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return s.failed(err)
-		}
-		a.rows = append(a.rows, row)
-	}
-	if err := rows.Err(); err != nil {
-		return s.failed(err)
-	}
-	return a
+	return s.read(rows)
 }

@@ -114,6 +114,11 @@ func (s *server) ask(q string) (a answer) {
 	if err != nil {
 		return s.failed(err)
 	}
+	return s.read(rows)
+}
+
+// read reads a result to its end.
+func (s *server) read(rows *sql.Rows) (a answer) {
 	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
