@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -67,8 +68,17 @@ func (f folder) step(e plan.Expr) plan.Expr {
 	return &plan.Const{Value: d, Typ: e.Type()}
 }
 
-// compute evaluates an expression of constants.
-func (f folder) compute(e plan.Expr) (types.Datum, bool) {
+// compute evaluates an expression of constants. ok false: it fails, or takes too long or too much; then who
+// evaluates it meets that, if anybody does.
+func (f folder) compute(e plan.Expr) (d types.Datum, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, users := p.(*sqlerr.Error); !users {
+				panic(p)
+			}
+			d, ok = types.Null, false
+		}
+	}()
 	if call, ok := e.(*plan.Call); ok && call.Func.Kind != plan.ScalarFunc {
 		return types.Null, false
 	}
@@ -81,7 +91,7 @@ func (f folder) compute(e plan.Expr) (types.Datum, bool) {
 	if err != nil {
 		return types.Null, false
 	}
-	d, err := constDatum(v, e.Type())
+	d, err = constDatum(v, e.Type())
 	return d, err == nil
 }
 

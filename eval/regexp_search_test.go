@@ -133,3 +133,18 @@ func TestLongKernelsStop(t *testing.T) {
 		return err
 	})
 }
+
+// What takes longer than compiling may is left to who evaluates it: compiling does not fail for it.
+func TestFoldingEndsQuietly(t *testing.T) {
+	text := &plan.Const{Value: types.NewStr(strings.Repeat("a", 3_000_000)), Typ: tText}
+	flags := &plan.Const{Value: types.NewStr(""), Typ: tText}
+	r, err := ResolveFunction("regexp_split_to_array", []types.Type{tText, tText}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past := &briefly{Context: context.Background(), asked: time.Now().Add(-time.Hour)}
+	e := callResolved(r, []plan.Expr{text, flags, flags}[:len(r.Args)])
+	if d, ok := (folder{ctx: &Ctx{Context: past}, upTo: plan.Immutable}).compute(e); ok {
+		t.Errorf("folded to %d elements", len(d.List()))
+	}
+}

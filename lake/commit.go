@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -322,8 +324,12 @@ func (g *commitEngine) writeMetadata(ctx context.Context, a *attempt) error {
 		return err
 	}
 	// What we write we must be able to read.
-	if a.parsed, err = parseMetadata(b); err != nil {
+	if a.parsed, err = parseAfter(b, &a.head.state); err != nil {
 		return fmt.Errorf("metadata of table %s came out malformed: %w", a.name, err)
+	}
+	if invariant.Enabled && len(a.parsed.snapshots) < 32 {
+		whole, err := parseMetadata(b)
+		invariant.Check(err == nil && reflect.DeepEqual(whole, a.parsed), "metadata of table %s reads otherwise as a whole than after the one before: %v", a.name, err)
 	}
 	gz := strings.EqualFold(a.edit.s.properties["write.metadata.compression-codec"], "gzip")
 	if gz {

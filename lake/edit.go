@@ -384,23 +384,24 @@ func (e *Edit) document(previous string, was time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return e.text(), nil
+	return objectText(e.doc), nil
 }
 
-// text is the document. Its parts are JSON already, which json.Marshal would check and compact once more.
-func (e *Edit) text() []byte {
+// objectText is an object of these members. They are JSON already, which json.Marshal would check and
+// compact once more.
+func objectText(doc map[string]json.RawMessage) []byte {
 	n := 2
-	for k, v := range e.doc {
+	for k, v := range doc {
 		n += len(k) + len(v) + 4
 	}
 	b := append(make([]byte, 0, n), '{')
-	for i, k := range slices.Sorted(maps.Keys(e.doc)) {
+	for i, k := range slices.Sorted(maps.Keys(doc)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		name, _ := json.Marshal(k)
 		b = append(append(b, name...), ':')
-		b = append(b, e.doc[k]...)
+		b = append(b, doc[k]...)
 	}
 	return append(b, '}')
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -60,19 +61,29 @@ func TestKilledWriters(t *testing.T) {
 			f.must(p.Start())
 			procs, outs = append(procs, p), append(outs, bufio.NewScanner(out))
 		}
-		// The clock starts when the first commit is there, however slow the machine is.
-		first := outs[0].Scan()
+		// The clock starts when the first commit is there, however slow the machine is and whoever's it is.
+		lines := make(chan string, 1<<16)
+		var reading sync.WaitGroup
+		for _, out := range outs {
+			reading.Go(func() {
+				for out.Scan() {
+					lines <- out.Text()
+				}
+			})
+		}
+		go func() { reading.Wait(); close(lines) }()
+		line, first := <-lines
 		if first {
-			note(t, acked, outs[0].Text())
+			note(t, acked, line)
 		}
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 		for _, p := range procs {
 			f.must(p.Process.Kill())
 		}
-		for i, p := range procs {
-			for outs[i].Scan() {
-				note(t, acked, outs[i].Text())
-			}
+		for line := range lines {
+			note(t, acked, line)
+		}
+		for _, p := range procs {
 			_ = p.Wait()
 		}
 		if !first {

@@ -31,7 +31,8 @@ type state struct {
 	statistics      []StatisticsFile
 	// partitionStatistics are files of the other kind (spec, "Partition Statistics").
 	partitionStatistics []StatisticsFile
-	raw                 []byte // the document itself: a commit edits it and keeps what it does not know
+	raw                 []byte      // the document itself: a commit edits it and keeps what it does not know
+	read                []*Snapshot // as the document has them, whatever an Edit has made of snapshots
 }
 
 // FirstReservedID is the first of the field ids that no table's own column has (spec, "Reserved Field

@@ -242,7 +242,11 @@ func metadataCost(b []byte) int64 {
 }
 
 // parseMetadata reads a table metadata file of format v1 to v3.
-func parseMetadata(b []byte) (*state, error) {
+func parseMetadata(b []byte) (*state, error) { return parseAfter(b, nil) }
+
+// parseAfter is parseMetadata of a file that mostly follows another, before, which may be nil: snapshots that
+// both begin with, in the same bytes, are not read again. A table may have thousands of them.
+func parseAfter(b []byte, before *state) (*state, error) {
 	b, err := gunzip(b)
 	if err != nil {
 		return nil, err
@@ -255,7 +259,8 @@ func parseMetadata(b []byte) (*state, error) {
 		return nil, fmt.Errorf("table metadata is not valid UTF-8")
 	}
 	var m metadataJSON
-	if err := json.Unmarshal(b, &m); err != nil {
+	rest, known := newSnapshots(b, before)
+	if err := json.Unmarshal(rest, &m); err != nil {
 		return nil, err
 	}
 	if m.FormatVersion < 1 {
@@ -271,7 +276,7 @@ func parseMetadata(b []byte) (*state, error) {
 	s := &state{
 		uuid: m.UUID, formatVersion: m.FormatVersion, location: m.Location,
 		lastUpdated: time.UnixMilli(*m.LastUpdatedMs).UTC(), lastColumnID: *m.LastColumnID,
-		properties: m.Properties, raw: b,
+		properties: m.Properties, raw: b, snapshots: slices.Clone(known),
 	}
 	if m.LastSeq != nil {
 		s.lastSeq = *m.LastSeq
@@ -293,6 +298,24 @@ func parseMetadata(b []byte) (*state, error) {
 		s.declareAll()
 	}
 	return s, s.readSnapshots(&m)
+}
+
+// newSnapshots gives the document without the snapshots that it begins with as before does, and these.
+func newSnapshots(b []byte, before *state) (rest []byte, known []*Snapshot) {
+	if before == nil {
+		return b, nil
+	}
+	was, ok1 := topLevel(before.raw)
+	doc, ok2 := topLevel(b)
+	begin, ok3 := bytes.CutSuffix(was["snapshots"], []byte{']'})
+	added, ok4 := bytes.CutPrefix(doc["snapshots"], begin)
+	more, comma := bytes.CutPrefix(added, []byte{','})
+	ended := bytes.HasPrefix(bytes.TrimSpace(more), []byte{']'})
+	if !ok1 || !ok2 || !ok3 || !ok4 || len(begin) == 0 || comma == ended {
+		return b, nil
+	}
+	doc["snapshots"] = append([]byte{'['}, more...)
+	return objectText(doc), before.read
 }
 
 // check refuses a document without what its format version requires (spec, "Table Metadata Fields"):
@@ -451,7 +474,10 @@ func (s *state) readSortOrders(m *metadataJSON) {
 }
 
 func (s *state) readSnapshots(m *metadataJSON) error {
-	ids := map[int64]bool{}
+	ids := make(map[int64]bool, len(s.snapshots)+len(m.Snapshots))
+	for _, k := range s.snapshots {
+		ids[k.ID] = true
+	}
 	for i := range m.Snapshots {
 		j := &m.Snapshots[i]
 		switch {
@@ -498,6 +524,7 @@ func (s *state) readSnapshots(m *metadataJSON) error {
 			return fmt.Errorf("the current snapshot is %d, the branch main is at %d", *s.currentSnapshot, r.SnapshotID)
 		}
 	}
+	s.read = s.snapshots[:len(s.snapshots):len(s.snapshots)]
 	if s.currentSnapshot != nil && !ids[*s.currentSnapshot] {
 		return fmt.Errorf("metadata has no snapshot with the current id %d", *s.currentSnapshot)
 	}

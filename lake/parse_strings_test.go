@@ -54,3 +54,29 @@ func TestPlainStrings(t *testing.T) {
 		}
 	}
 }
+
+// A document that follows another reads as it does by itself, whatever became of the snapshots before.
+func TestParseAfter(t *testing.T) {
+	doc := func(snapshots string) []byte {
+		return []byte(`{"format-version":2,"table-uuid":"u","location":"/t","last-updated-ms":1,"last-column-id":1,"last-sequence-number":1,"schemas":[{"schema-id":0,"type":"struct","fields":[{"id":1,"name":"a","required":false,"type":"int"}]}],"current-schema-id":0,"partition-specs":[{"spec-id":0,"fields":[]}],"default-spec-id":0,"last-partition-id":999,"sort-orders":[{"order-id":0,"fields":[]}],"default-sort-order-id":0,"snapshots":` + snapshots + `}`)
+	}
+	one := `{"snapshot-id":1,"timestamp-ms":5,"manifest-list":"m1","summary":{"operation":"append","x":"]"}}`
+	two := `{"snapshot-id":2,"timestamp-ms":6,"manifest-list":"m2","summary":{"operation":"append"}}`
+	other := `{"snapshot-id":1,"timestamp-ms":7,"manifest-list":"m3","summary":{}}`
+	texts := []string{`[]`, `[` + one + `]`, `[` + one + `,` + two + `]`, `[ ` + one + ` , ` + two + ` ]`, `[` + two + `,` + one + `]`, `[` + other + `]`, `[` + other + `,` + two + `]`, `null`,
+		`[` + one + `,` + one + `]`, `[` + one + `,]`, `[` + one + two + `]`, `[` + one + `,{"timestamp-ms":6}]`}
+	for _, before := range texts {
+		was, err := parseMetadata(doc(before))
+		if err != nil {
+			continue // one that cannot be read is not followed
+		}
+		was.snapshots = nil // an Edit has removed them
+		for _, after := range texts {
+			want, err1 := parseMetadata(doc(after))
+			got, err2 := parseAfter(doc(after), was)
+			if (err1 == nil) != (err2 == nil) || err1 == nil && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s after %s: %+v (%v), want %+v (%v)", after, before, got, err2, want, err1)
+			}
+		}
+	}
+}

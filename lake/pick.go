@@ -157,14 +157,31 @@ func (t *Table) isAncestor(id int64, s *Snapshot) bool {
 // Ancestors lists a snapshot and those before it, newest first, as far as they are known.
 func (t *Table) Ancestors(s *Snapshot) []*Snapshot {
 	var out []*Snapshot
+	at := len(t.snapshots)
 	for s != nil && len(out) <= len(t.snapshots) {
 		out = append(out, s)
 		if s.ParentID == nil {
 			break
 		}
-		s = t.SnapshotByID(*s.ParentID)
+		s, at = t.snapshotBefore(*s.ParentID, at)
 	}
 	return out
+}
+
+// snapshotBefore finds a snapshot and its place in the list, first among those before the place at: a
+// parent mostly stands just there, and a history may be long.
+func (t *Table) snapshotBefore(id int64, at int) (*Snapshot, int) {
+	for i := at - 1; i >= 0; i-- {
+		if t.snapshots[i].ID == id {
+			return t.snapshots[i], i
+		}
+	}
+	for i := at; i < len(t.snapshots); i++ {
+		if t.snapshots[i].ID == id {
+			return t.snapshots[i], i
+		}
+	}
+	return nil, 0
 }
 
 // notYetPicked refuses what main has already: by itself, by a pick, or by the id that its

@@ -48,7 +48,7 @@ func loadTable(ctx context.Context, store FS, name Name, loc string, prefixes []
 		if err != nil {
 			return nil, 0, err
 		}
-		s, err := parseMetadata(b)
+		s, err := parseAfter(b, stateBefore(known, name, loc))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -67,7 +67,7 @@ func loadTable(ctx context.Context, store FS, name Name, loc string, prefixes []
 // again but who travels in time.
 func (t *Table) passed(ctx context.Context, key string) {
 	known := t.place.cache
-	latest := "latest:" + t.Name.String() + " " + parentLoc(t.MetadataLocation)
+	latest := latestKey(t.Name, t.MetadataLocation)
 	was, ok := known.Find(latest)
 	if ok && was == key {
 		return
@@ -88,6 +88,21 @@ func (t *Table) passed(ctx context.Context, key string) {
 // metadataKey is the name of a metadata file in the cache: what was really opened.
 func metadataKey(ctx context.Context, store FS, loc string) string {
 	return "metadata:" + identity(ctx, store, loc)
+}
+
+// latestKey is where the cache keeps which state of a table it saw last.
+func latestKey(name Name, loc string) string { return "latest:" + name.String() + " " + parentLoc(loc) }
+
+// stateBefore is the state of a table that was seen last; nil: none is known. Who reads what others have
+// committed reads what is new in it, as they did who wrote it: else whoever committed last would commit next.
+func stateBefore(known *MetadataCache, name Name, loc string) *state {
+	key, ok := known.Find(latestKey(name, loc))
+	if !ok {
+		return nil
+	}
+	v, _ := known.Find(key.(string))
+	s, _ := v.(*state)
+	return s
 }
 
 func metadataError(err error, loc string) error {

@@ -28,6 +28,23 @@ func alterOne(t ast.TableName, pos int, a ast.AlterAction) ast.Stmt {
 	return &ast.AlterTable{Name: t, Pos: pos, Actions: []ast.AlterAction{a}}
 }
 
+// AddCheck parses ADD [CONSTRAINT n] CHECK (…), whose name the dialect reads; false: that is not next.
+func (p *Parser) AddCheck(name func() string, add func(ast.AlterAction)) bool {
+	n := ""
+	switch {
+	case p.Ahead("add", "check", "("):
+		p.At++
+	case p.Ahead("add", "constraint") && p.Peek(3).Is("check"):
+		p.At += 2
+		n = name()
+	default:
+		return false
+	}
+	c := p.Check(n)
+	add(ast.AlterAction{Op: "add check", Check: &c})
+	return true
+}
+
 func (p *Parser) alterAction(add func(ast.AlterAction)) {
 	switch {
 	case p.Accept("add"):

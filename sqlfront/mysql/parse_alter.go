@@ -24,18 +24,10 @@ func (p *parser) alter() ast.Stmt {
 // AlterAction parses the actions that are MySQL's own.
 func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 	pos, object := p.Pos(), p.Peek(1)
-	if p.alterWithout(add) {
+	if p.alterWithout(add) || p.AddCheck(p.Ident, add) {
 		return true
 	}
 	switch w := p.Peek(0); {
-	case p.Ahead("add", "check", "("):
-		p.At++
-		c := p.Check("")
-		add(ast.AlterAction{Op: "add check", Check: &c})
-	case p.Ahead("add", "constraint") && p.Peek(3).Is("check"):
-		p.At += 2
-		c := p.Check(p.Ident())
-		add(ast.AlterAction{Op: "add check", Check: &c})
 	case p.Accept("drop", "constraint"), p.Accept("drop", "check"):
 		add(ast.AlterAction{Op: "drop constraint", NewName: p.Ident(), Pos: pos})
 	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "fulltext", "spatial"):

@@ -42,15 +42,10 @@ const noOwners = "OWNER TO has no effect: every user that may connect has all pr
 // AlterAction parses the actions that are PostgreSQL's own, or Trino's.
 func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {
 	pos, object := p.Pos(), p.Peek(1)
+	if p.AddCheck(p.Name, add) {
+		return true
+	}
 	switch w := p.Peek(0); {
-	case p.Ahead("add", "check", "("):
-		p.At++
-		c := p.Check("")
-		add(ast.AlterAction{Op: "add check", Check: &c})
-	case p.Ahead("add", "constraint") && p.Peek(3).Is("check"):
-		p.At += 2
-		c := p.Check(p.Name())
-		add(ast.AlterAction{Op: "add check", Check: &c})
 	case p.Ahead("add", "constraint") && p.Peek(3).Is("primary") && p.Peek(4).Is("key"):
 		p.At += 2
 		p.Name() // the key's name is made of the table's
