@@ -29,27 +29,6 @@ func typed(f func(c *Ctx, a []types.Datum, t []types.Type, ret types.Type) (type
 	}
 }
 
-// RegCatalog is the catalog whose objects a reg… type names, or the type itself where it names them otherwise.
-func RegCatalog(k types.Kind) string {
-	switch k {
-	case types.Regclass:
-		return "pg_class"
-	case types.Regtype:
-		return "pg_type"
-	case types.Regproc:
-		return "pg_proc"
-	case types.Regnamespace:
-		return "pg_namespace"
-	case types.Regoper:
-		return "pg_operator"
-	case types.Regrole:
-		return "pg_authid"
-	case types.Regprocedure, types.Regoperator:
-		return types.T(k).String() // named with the types of its arguments
-	}
-	return ""
-}
-
 // recast makes a value of one numeric type one of another: they differ in scale and form.
 // Arrays convert element by element; other types stay.
 func recast(d types.Datum, from, to types.Type) (types.Datum, error) {

@@ -56,3 +56,24 @@ func zeroPadded(v int64, width int) string {
 func unsignedDecimal(u uint64) types.Decimal {
 	return types.DecimalFromInt128(types.Int128{Lo: u}, 0)
 }
+
+// RegCatalog is the catalog whose objects a reg… type names, or the type itself where it names them otherwise.
+func RegCatalog(k types.Kind) string {
+	switch k {
+	case types.Regclass:
+		return "pg_class"
+	case types.Regtype:
+		return "pg_type"
+	case types.Regproc:
+		return "pg_proc"
+	case types.Regnamespace:
+		return "pg_namespace"
+	case types.Regoper:
+		return "pg_operator"
+	case types.Regrole:
+		return "pg_authid"
+	case types.Regprocedure, types.Regoperator:
+		return types.T(k).String() // named with the types of its arguments
+	}
+	return ""
+}
