@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/lhsql/lhsql/eval/libm"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -44,10 +45,10 @@ func init() {
 		})).total(),
 		imm("sqrt", sig(f8), tFloat8, Try1(floatSqrt)),
 		imm("sqrt", sig(num), tNumeric, Try1(types.Decimal.Sqrt)),
-		imm("cbrt", sig(f8), tFloat8, Fn1(libmCbrt)).total(),
+		imm("cbrt", sig(f8), tFloat8, Fn1(libm.Cbrt)).total(),
 		imm("exp", sig(f8), tFloat8, Try1(exp)),
 		imm("exp", sig(num), tNumeric, Ask1(func(c *Ctx, d types.Decimal) (types.Decimal, error) { return d.ExpUntil(c.MustLive) })),
-		imm("ln", sig(f8), tFloat8, Try1(func(f float64) (float64, error) { return logarithm(f, libmLog) })),
+		imm("ln", sig(f8), tFloat8, Try1(func(f float64) (float64, error) { return logarithm(f, libm.Log) })),
 		imm("ln", sig(num), tNumeric, Ask1(func(c *Ctx, d types.Decimal) (types.Decimal, error) { return d.LnUntil(c.MustLive) })),
 		imm("div", sig(num, num), tNumeric, Try2(types.Decimal.Quo)),
 		imm("scale", sig(num), tInt4, intOrNull(func(d types.Decimal) (int64, bool) { return int64(d.Scale()), d.IsFinite() })).total(),
@@ -81,7 +82,7 @@ func init() {
 			imm(name, sig(num, num), tNumeric, Ask2(func(c *Ctx, d, e types.Decimal) (types.Decimal, error) { return d.PowUntil(e, c.MustLive) })),
 		)
 	}
-	log10 := func(f float64) (float64, error) { return logarithm(f, libmLog10) }
+	log10 := func(f float64) (float64, error) { return logarithm(f, libm.Log10) }
 	numLog10 := func(c *Ctx, d types.Decimal) (types.Decimal, error) {
 		return d.LogUntil(types.DecimalFromInt64(10), c.MustLive)
 	}
@@ -110,7 +111,7 @@ func errInputRange() error {
 }
 
 func exp(f float64) (float64, error) {
-	r := libmExp(f)
+	r := libm.Exp(f)
 	switch {
 	case math.IsInf(r, 0) && !math.IsInf(f, 0):
 		return 0, errFloatOverflow()

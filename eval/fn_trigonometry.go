@@ -3,6 +3,7 @@ package eval
 import (
 	"math"
 
+	"github.com/lhsql/lhsql/eval/libm"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -28,37 +29,37 @@ func trigonometry() {
 	}
 	unit := func(x float64) bool { return x >= -1 && x <= 1 }
 	Register(
-		finite("sin", libmSin), finite("cos", libmCos), finite("tan", libmTan),
-		finite("cot", func(x float64) float64 { return 1 / libmTan(x) }),
-		within("asin", unit, libmAsin), within("acos", unit, libmAcos), plain("atan", libmAtan),
-		imm("atan2", sig(types.Float8, types.Float8), tFloat8, Fn2(libmAtan2)).total(),
-		imm("atan2d", sig(types.Float8, types.Float8), tFloat8, Fn2(func(y, x float64) float64 { return libmAtan2(y, x) / atan1 * 45 })).total(),
+		finite("sin", libm.Sin), finite("cos", libm.Cos), finite("tan", libm.Tan),
+		finite("cot", func(x float64) float64 { return 1 / libm.Tan(x) }),
+		within("asin", unit, libm.Asin), within("acos", unit, libm.Acos), plain("atan", libm.Atan),
+		imm("atan2", sig(types.Float8, types.Float8), tFloat8, Fn2(libm.Atan2)).total(),
+		imm("atan2d", sig(types.Float8, types.Float8), tFloat8, Fn2(func(y, x float64) float64 { return libm.Atan2(y, x) / atan1 * 45 })).total(),
 		finite("sind", sind), finite("cosd", cosd), finite("tand", tand),
 		finite("cotd", cotd),
 		within("asind", unit, func(x float64) float64 { return asind(x) }),
 		within("acosd", unit, func(x float64) float64 { return acosd(x) }),
-		plain("atand", func(x float64) float64 { return libmAtan(x) / atan1 * 45 }),
-		imm("sinh", sig(types.Float8), tFloat8, Fn1(libmSinh)).total(),
-		imm("cosh", sig(types.Float8), tFloat8, Fn1(libmCosh)).total(),
-		plain("tanh", libmTanh), plain("asinh", libmAsinh),
-		within("acosh", func(x float64) bool { return x >= 1 }, libmAcosh),
-		within("atanh", unit, libmAtanh),
+		plain("atand", func(x float64) float64 { return libm.Atan(x) / atan1 * 45 }),
+		imm("sinh", sig(types.Float8), tFloat8, Fn1(libm.Sinh)).total(),
+		imm("cosh", sig(types.Float8), tFloat8, Fn1(libm.Cosh)).total(),
+		plain("tanh", libm.Tanh), plain("asinh", libm.Asinh),
+		within("acosh", func(x float64) bool { return x >= 1 }, libm.Acosh),
+		within("atanh", unit, libm.Atanh),
 	)
 }
 
 // The functions in degrees are exact at multiples of 30 and 45 degrees: they divide by the
 // function's own value at such a point instead of converting to radians (float.c).
 var (
-	atan1 = libmAtan(1)
+	atan1 = libm.Atan(1)
 	// Not a constant: the product must be rounded as it is for any other x.
 	perDegree = math.Pi / 180
-	sin30     = libmSin(30 * perDegree)
-	cos60     = 1 - libmCos(60*perDegree)
+	sin30     = libm.Sin(30 * perDegree)
+	cos60     = 1 - libm.Cos(60*perDegree)
 )
 
 // sin0to30 and cos0to60 are exact at both ends.
-func sin0to30(x float64) float64 { return libmSin(x*perDegree) / sin30 / 2 }
-func cos0to60(x float64) float64 { return 1 - (1-libmCos(x*perDegree))/cos60/2 }
+func sin0to30(x float64) float64 { return libm.Sin(x*perDegree) / sin30 / 2 }
+func cos0to60(x float64) float64 { return 1 - (1-libm.Cos(x*perDegree))/cos60/2 }
 
 func sin0to90(x float64) float64 {
 	if x <= 30 {
@@ -123,9 +124,9 @@ func asind(x float64) float64 {
 		return -asind(-x)
 	}
 	if x <= 0.5 {
-		return libmAsin(x) / libmAsin(0.5) * 30
+		return libm.Asin(x) / libm.Asin(0.5) * 30
 	}
-	return 90 - libmAcos(x)/libmAcos(0.5)*60
+	return 90 - libm.Acos(x)/libm.Acos(0.5)*60
 }
 
 func acosd(x float64) float64 {
@@ -133,7 +134,7 @@ func acosd(x float64) float64 {
 		return 90 + asind(-x)
 	}
 	if x <= 0.5 {
-		return 90 - libmAsin(x)/libmAsin(0.5)*30
+		return 90 - libm.Asin(x)/libm.Asin(0.5)*30
 	}
-	return libmAcos(x) / libmAcos(0.5) * 60
+	return libm.Acos(x) / libm.Acos(0.5) * 60
 }

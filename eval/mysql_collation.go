@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"sync"
 
-	"golang.org/x/text/collate"
-	"golang.org/x/text/language"
-
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
 )
 
 // Functions of the MySQL dialect are called mysql:…, a name that no PostgreSQL query spells; the

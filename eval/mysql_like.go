@@ -7,12 +7,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
+	"golang.org/x/text/unicode/norm"
 )
 
 // LIKE and REGEXP in a collation: LIKE compares character by character, with case and accents

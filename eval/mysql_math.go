@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lhsql/lhsql/eval/libm"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
@@ -66,35 +67,35 @@ func init() {
 			}
 			return 0
 		})).total(),
-		double("sqrt", math.Sqrt), double("exp", libmExp),
-		double("ln", positive(libmLog)), double("log", positive(libmLog)),
-		double("log2", positive(func(x float64) float64 { return libmLog(x) / math.Ln2 })), double("log10", positive(libmLog10)),
+		double("sqrt", math.Sqrt), double("exp", libm.Exp),
+		double("ln", positive(libm.Log)), double("log", positive(libm.Log)),
+		double("log2", positive(func(x float64) float64 { return libm.Log(x) / math.Ln2 })), double("log10", positive(libm.Log10)),
 		imm("mysql:log", sig(f8, f8), tFloat8, Fn2(func(b, x float64) types.Datum {
 			if b <= 0 || b == 1 || x <= 0 {
 				return types.Null
 			}
-			return finite(libmLog(x) / libmLog(b))
+			return finite(libm.Log(x) / libm.Log(b))
 		})).total(),
 		imm("mysql:pow", sig(f8, f8), tFloat8, Try2(func(x, y float64) (float64, error) {
-			r := libmPow(x, y)
+			r := libm.Pow(x, y)
 			if math.IsNaN(r) || math.IsInf(r, 0) {
 				return 0, errUnsigned("DOUBLE")
 			}
 			return r, nil
 		})),
-		double("sin", libmSin), double("cos", libmCos), double("tan", libmTan), double("asin", libmAsin),
-		double("acos", libmAcos), double("atan", libmAtan),
+		double("sin", libm.Sin), double("cos", libm.Cos), double("tan", libm.Tan), double("asin", libm.Asin),
+		double("acos", libm.Acos), double("atan", libm.Atan),
 		double("degrees", func(x float64) float64 { return x * (180 / math.Pi) }),
 		double("radians", func(x float64) float64 { return x * (math.Pi / 180) }),
 		imm("mysql:cot", sig(f8), tFloat8, Try1(func(x float64) (float64, error) {
-			r := 1 / libmTan(x)
+			r := 1 / libm.Tan(x)
 			if math.IsInf(r, 0) {
 				return 0, errUnsigned("DOUBLE")
 			}
 			return r, nil
 		})),
-		imm("mysql:atan", sig(f8, f8), tFloat8, Fn2(libmAtan2)).total(),
-		imm("mysql:atan2", sig(f8, f8), tFloat8, Fn2(libmAtan2)).total(),
+		imm("mysql:atan", sig(f8, f8), tFloat8, Fn2(libm.Atan2)).total(),
+		imm("mysql:atan2", sig(f8, f8), tFloat8, Fn2(libm.Atan2)).total(),
 		imm("mysql:pi", nil, tFloat8, Ask0(func(*Ctx) (float64, error) { return math.Pi, nil })).total(),
 		vol("mysql:rand", nil, tFloat8, Ask0(func(*Ctx) (float64, error) { return rand.Float64(), nil })),
 		imm("mysql:crc32", sig(types.Bytea), tInt8, Fn1(func(b []byte) int64 { return int64(crc32.ChecksumIEEE(b)) })).total(),

@@ -3,6 +3,7 @@ package eval
 import (
 	"math"
 
+	"github.com/lhsql/lhsql/eval/libm"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -264,7 +265,7 @@ func floatPower(a, b float64) (float64, error) {
 	case math.IsInf(a, -1) && b != math.Floor(b):
 		return 0, sqlerr.New(sqlerr.InvalidPower, "a negative number raised to a non-integer power yields a complex result")
 	}
-	r := libmPow(a, b)
+	r := libm.Pow(a, b)
 	if math.IsInf(a, 0) || math.IsInf(b, 0) {
 		return r, nil
 	}
