@@ -1,6 +1,9 @@
 package lake
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // visibleIn tells whether a table is as the edit was to make it, in all that the edit touched. It
 // tells of a commit that added no snapshot and made no table, so that nothing bears its name: that
@@ -60,11 +63,15 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 	case "remove-snapshots":
 		ids, _ := u["snapshot-ids"].([]int64)
 		return !slices.ContainsFunc(ids, func(id int64) bool { return t.SnapshotByID(id) != nil })
-	case "set-statistics", "remove-statistics", "remove-partition-statistics":
-		id, _ := u["snapshot-id"].(int64)
+	case "set-statistics", "remove-statistics", "set-partition-statistics", "remove-partition-statistics":
+		id, ok := u["snapshot-id"].(int64)
+		if item, _ := u[partitionStatistics].(obj); !ok {
+			id, _ = item["snapshot-id"].(int64)
+		}
+		action, _ := u["action"].(string)
 		named := func(of *state) string {
 			list := of.statistics
-			if u["action"] == "remove-partition-statistics" {
+			if strings.HasSuffix(action, partitionStatistics) {
 				list = of.partitionStatistics
 			}
 			for _, f := range list {

@@ -163,6 +163,9 @@ func (h *house) unheld(table string) []string {
 			held[strings.TrimPrefix(p, "file://")] = true
 		}
 	}
+	for _, f := range h.load(table).PartitionStatistics() {
+		held[strings.TrimPrefix(f.Path, "file://")] = true
+	}
 	var out []string
 	for _, p := range h.files() {
 		if strings.Contains(p, "/"+strings.ReplaceAll(table, ".", "/")+"/") && !held[p] {

@@ -3,6 +3,7 @@ package testsql
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -99,6 +100,8 @@ func cell(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(s)
 }
 
+var groupSize = regexp.MustCompile(`, [0-9.]+ [kMGT]?B$`)
+
 // text is the answer in a script's form.
 func (a answer) text(verb string, unordered bool) string {
 	if a.err != nil {
@@ -113,7 +116,7 @@ func (a answer) text(verb string, unordered bool) string {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r string) bool { return strings.HasPrefix(strings.TrimSpace(r), "Bytes: ") })
 		for i, r := range rows {
 			if strings.HasPrefix(strings.TrimSpace(r), "Group: ") {
-				rows[i] = r[:strings.LastIndex(r, ", ")]
+				rows[i] = groupSize.ReplaceAllString(r, "")
 			}
 		}
 	}
