@@ -26,6 +26,8 @@ step interleavings check ./testsql/write -run TestInterleavings -interleave.case
 step compaction check ./testsql/write -run TestInterleavings -interleave.with=compact -interleave.cases=400
 step folding check ./testsql/write -run TestInterleavings -interleave.with=fold -interleave.cases=400
 step rewrites check ./maintain -run TestRewriteHistories -rewrite.histories=500
+step kept check ./maintain -run TestKeptHistories -kept.histories=5000
+step deaths check ./maintain -run TestDeathAtEachStep -kept.every=1
 step expiry go test ./maintain -run XXX -bench Expire -benchtime 1x -keep.snapshots 5000 -timeout 2h
 step histories check ./testsql/write -run Histor -history.runs 5000 -history.len 60
 step kills check ./testsql/write -run Killed -kill.cycles 2000
