@@ -74,7 +74,7 @@ type keptHistory struct {
 	own       *house                     // of beside
 	model     map[string]map[int]keptRow // by ref
 	past      map[int64]map[int]keptRow  // by snapshot
-	touched   map[string]map[int]bool    // rows that were changed since lineage was looked at
+	touched   map[string]map[int]bool    // rows that were changed since lineage was looked at; true: made anew
 	version   int
 	next      int
 	nextRowID int64
@@ -219,17 +219,14 @@ func (h *keptHistory) write(s *engine.Session) func() error {
 		}
 		h.model[ref] = after
 		for id := range touched {
-			h.touch(ref, id)
+			if h.touched[ref] == nil {
+				h.touched[ref] = map[int]bool{}
+			}
+			_, was := rows[id]
+			h.touched[ref][id] = h.touched[ref][id] || !was
 		}
 		return nil
 	}
-}
-
-func (h *keptHistory) touch(ref string, id int) {
-	if h.touched[ref] == nil {
-		h.touched[ref] = map[int]bool{}
-	}
-	h.touched[ref][id] = true
 }
 
 // equality deletes two values of id from main by an equality delete of the partition of one of the files; what
@@ -475,11 +472,12 @@ func (h *keptHistory) sameIdentity(before map[string]map[int][2]string) {
 			}
 			owner[is[0]] = id
 			was, ok := rows[id]
+			anew, touched := h.touched[ref][id]
 			switch {
-			case !ok || h.touched[ref][id] && was[0] == is[0]:
+			case !ok || anew:
 			case was[0] != "NULL" && was[0] != is[0]:
 				h.t.Errorf("%s: row %d had _row_id %s, now %s", ref, id, was[0], is[0])
-			case was[1] != "NULL" && was[1] != is[1] && !h.touched[ref][id]:
+			case was[1] != "NULL" && was[1] != is[1] && !touched:
 				h.t.Errorf("%s: row %d had sequence number %s, now %s", ref, id, was[1], is[1])
 			}
 		}
