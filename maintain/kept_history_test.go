@@ -41,18 +41,19 @@ func TestKeptHistories(t *testing.T) {
 		if *keptOnly >= 0 && n != *keptOnly {
 			continue
 		}
-		h := &keptHistory{house: newHouse(t), n: n, r: rand.New(rand.NewPCG(seed, uint64(n))), met: total,
-			model: map[string]map[int]keptRow{}, past: map[int64]map[int]keptRow{}, touched: map[string]map[int]bool{}}
-		h.run()
-		if t.Failed() {
-			t.Fatalf("LHSQL_SEED=%d, -kept.only %d:\n%s", seed, n, strings.Join(h.log, ";\n"))
+		ok := t.Run(strconv.Itoa(n), func(t *testing.T) { // what it holds goes when it ends
+			h := &keptHistory{house: newHouse(t), n: n, r: rand.New(rand.NewPCG(seed, uint64(n))), met: total,
+				model: map[string]map[int]keptRow{}, past: map[int64]map[int]keptRow{}, touched: map[string]map[int]bool{}}
+			h.run()
+			h.beside.Close()
+			h.besideEng.Close()
+			if t.Failed() {
+				t.Errorf("LHSQL_SEED=%d, -kept.only %d:\n%s", seed, n, strings.Join(h.log, ";\n"))
+			}
+		})
+		if !ok {
+			break
 		}
-		h.beside.Close()
-		h.besideEng.Close()
-		h.s.Close()
-		h.other.Close()
-		h.eng.Close()
-		os.RemoveAll(h.dir)
 	}
 	t.Log(total)
 	for _, k := range []string{"calls", "writes meanwhile", "deaths", "failures"} {
