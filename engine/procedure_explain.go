@@ -163,6 +163,9 @@ func (s *Session) explainRewrite(ctx context.Context, a *procedureArgs) ([]expla
 	x.add("Order", p.OrderText())
 	x.add("Files", fmt.Sprintf("%d/%d", r.Rewritten, p.Files))
 	x.bytes(r.Bytes, p.Bytes)
+	if p.Left > 0 {
+		x.add("Files Left for Another Call", p.Left)
+	}
 	x.add("New Files", r.Added)
 	x.add("Delete Files Removed", r.RemovedDeletes)
 	x.groups(len(p.Groups), func(i int) string {

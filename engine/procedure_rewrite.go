@@ -122,7 +122,7 @@ func (s *Session) rewriting(ctx context.Context, a *procedureArgs, run func(main
 func (s *Session) rewriteEnv(ctx context.Context, a *procedureArgs) maintain.RewriteEnv {
 	c := s.evalCtx(ctx)
 	env := maintain.RewriteEnv{Exec: s.execEnv(c), Planner: func(ctx context.Context) *planner.Env { return s.plannerEnv(ctx, c, nil) },
-		Warn: func(sqlerr.Code, string, ...any) {}}
+		Warn: func(sqlerr.Code, string, ...any) {}, PlanMemory: s.engine.cfg.MemoryLimit / 4}
 	if a.result != nil {
 		env.Warn = a.result.warn
 	}

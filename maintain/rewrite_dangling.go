@@ -29,7 +29,7 @@ func deleteKey(d *lake.DataFile) string {
 
 // use counts what the delete files of s are for.
 func (p *RewritePlan) use(ctx context.Context, s *state) error {
-	u := &deleteUse{files: map[string]*lake.DataFile{}, uses: map[string]int{}}
+	u := &deleteUse{files: map[string]*lake.DataFile{}, uses: s.uses}
 	p.held = u
 	if s.snapshot == nil {
 		return nil
@@ -50,11 +50,6 @@ func (p *RewritePlan) use(ctx context.Context, s *state) error {
 			if e := &entries[i]; e.Status != lake.Deleted && e.File.Content != lake.Data {
 				u.files[deleteKey(e.File)] = e.File
 			}
-		}
-	}
-	for i := range s.tasks {
-		for _, d := range s.tasks[i].Deletes {
-			u.uses[deleteKey(d)]++
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func PlanDeletes(ctx context.Context, t *lake.Table, env RewriteEnv, spec Rewrit
 	if t.Moved() {
 		return nil, writable(t, t.DefaultSpec().ID)
 	}
-	s, err := list(ctx, env, t, spec.Branch, spec.Where)
+	s, err := listSome(ctx, env, t, spec.Branch, spec.Where, 0, func(_ *state, task *plan.FileTask) bool { return len(task.Deletes) > 0 })
 	if err != nil {
 		return nil, err
 	}
