@@ -14,7 +14,7 @@ type manifestReader struct {
 	m     *Manifest
 	spec  *PartitionSpec
 	stats map[int]bool // the fields whose statistics are wanted; nil: all
-	v2    bool // what format 2 requires must be there
+	v2    bool         // what format 2 requires must be there
 
 	slab      []DataFile
 	values    []types.Datum // slab of partition tuples

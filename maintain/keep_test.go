@@ -459,6 +459,24 @@ func TestOrphansOfOthers(t *testing.T) {
 	}
 }
 
+// Others write metadata files that are not whole from the start: a young one is no reason to refuse, an old one is.
+func TestOrphansBesideHalfWrittenMetadata(t *testing.T) {
+	f := newFixture(t, nil)
+	f.commit([]*lake.DataFile{f.file(1)}, nil)
+	f.file(2)
+	f.age()
+	half := f.load().Location() + "/metadata/00009-x.metadata.json"
+	f.must(os.WriteFile(half, []byte(`{"format-ver`), 0o644))
+	f.must(os.Chtimes(half, f.now, f.now))
+	list, _, err := maintain.RemoveOrphanFiles(f.ctx, f.target(), maintain.Orphans{DryRun: true})
+	if err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if list, err := f.orphans(maintain.Orphans{}); err == nil {
+		t.Errorf("removed %v", list)
+	}
+}
+
 // A table whose metadata names its folder by a link: what is held by the one name is held by the other.
 func TestOrphansBehindLinks(t *testing.T) {
 	f := newFixture(t, nil)

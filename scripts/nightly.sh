@@ -36,6 +36,9 @@ if [ -n "${MARIADB:-}" ]; then # host:port of a server that root may use without
 	step mysql testsql/mysql/suite/run.sh
 	step parameters testsql/mysql/suite/run.sh -generated 50000 -seed "$RANDOM" -differ 0
 fi
+if command -v mvn > /dev/null && command -v javac > /dev/null; then
+	step maintained testsql/interop_write/maintained.sh --seed "$RANDOM" --rounds 60
+fi
 step contention check ./testsql/write -run TestContention -v -contention.time=8s -contention.pause=5ms -contention.others=true
 step random check ./exec ./eval ./types ./prune ./planner ./scan/... -count 20
 step race go test -race -timeout 12h ./exec ./scan/... ./lake/... ./engine/... ./wire/...

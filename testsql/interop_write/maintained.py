@@ -35,7 +35,7 @@ p.add_argument("--tables", default="ours2,ours3,theirs2,theirs3", help="lhsql's 
 a = p.parse_args()
 DIR = os.path.abspath(a.dir)
 WAREHOUSE = os.path.join(DIR, "warehouse")
-os.makedirs(WAREHOUSE)
+os.makedirs(WAREHOUSE, exist_ok=True)
 failed = 0
 
 
@@ -121,6 +121,11 @@ LINEAGE = ", _row_id, _last_updated_sequence_number"
 READERS = {"lhsql": own_rows, "PyIceberg": pyiceberg_rows, "DuckDB": duckdb_rows, "Spark": spark_rows}
 
 
+# What a reader is known not to do, seen with the versions pinned in requirements.txt: Spark's add_files writes a
+# manifest of format 1, as the format allows.
+KNOWN = {("DuckDB", "Spark's add_files"): "Invalid schema detected in a manifest"}
+
+
 def all_read(t, what, want, ids):
     """All engines read the rows of main and of the tag; Spark and lhsql the row ids, too."""
     bad = []
@@ -130,6 +135,8 @@ def all_read(t, what, want, ids):
                 got = read(t, tag)
             except Exception as e:  # a reader's refusal is a result
                 got = str(e).splitlines()[0][:200]
+            if isinstance(got, str) and (name, what) in KNOWN and KNOWN[name, what] in got:
+                continue
             if got != want[tag]:
                 bad.append(f"{name} at {tag or 'main'}: " + (got if isinstance(got, str) else f"lacks {[r for r in want[tag] if r not in got][:3]}, has {[r for r in got if r not in want[tag]][:3]}"))
         if ids is not None:
@@ -209,6 +216,8 @@ def maintained(t, by, call, lo):
         call = f"add_files(table => 'w.{t}', source_table => '`parquet`.`{place}`')"
         want[None] = sorted(want[None] + [(str(lo + 20), "added", "a")])
         ids = None  # a new row has a new id
+    if not own and name == "rewrite_manifests":
+        ids = None  # Iceberg 1.10.0 gives the files that it lists anew other row ids, as it reads them itself
     try:
         lhsql(f"CALL system.{call.format(t=t)}") if own else spark.sql(f"CALL lake.system.{call.format(t=t)}").collect()
     except Exception as e:
@@ -289,7 +298,7 @@ class Writer(threading.Thread):
                 return self.write(what, ids)
             except Exception as e:
                 text = str(e)
-                lost = isinstance(e, CommitFailedException) or any(w in text for w in ("40001", "CommitFailed", "ValidationException", "conflicting files", "Cannot commit", "NotFoundException", "58P01"))
+                lost = isinstance(e, CommitFailedException) or any(w in text for w in ("40001", "CommitFailed", "ValidationException", "conflicting", "Cannot commit", "NotFoundException", "58P01"))
                 if not lost or n == 199:
                     raise
                 self.conflicts += 1
