@@ -63,6 +63,12 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 	case "remove-snapshots":
 		ids, _ := u["snapshot-ids"].([]int64)
 		return !slices.ContainsFunc(ids, func(id int64) bool { return t.SnapshotByID(id) != nil })
+	case restateUpdate:
+		ids, _ := u["snapshot-ids"].([]int64)
+		return !slices.ContainsFunc(ids, func(id int64) bool {
+			a, b := is.SnapshotByID(id), t.SnapshotByID(id)
+			return a == nil || b == nil || a.ManifestList != b.ManifestList
+		})
 	case "set-statistics", "remove-statistics", "set-partition-statistics", "remove-partition-statistics":
 		id, ok := u["snapshot-id"].(int64)
 		if item, _ := u[partitionStatistics].(obj); !ok {

@@ -45,7 +45,7 @@ type state struct {
 	snapshot *lake.Snapshot
 	tasks    []plan.FileTask // those that were to be kept
 	chosen   map[string]bool // by path: files that the condition may match; nil: all
-	uses     map[string]int  // by delete file: how many data files, kept or not, it may delete rows of
+	uses     map[string]int  // by delete file: how many data files, kept or not, it may delete rows of; nil: those of tasks
 	// All data files, kept or not: how many, and their bytes and rows.
 	files       int
 	bytes, rows int64
@@ -83,9 +83,7 @@ func listSome(ctx context.Context, env RewriteEnv, t *lake.Table, branch string,
 		s.files++
 		s.bytes += f.FileSize
 		s.rows += f.RecordCount
-		for _, d := range task.Deletes {
-			s.uses[deleteKey(d)]++
-		}
+		s.use(&task)
 		if !keep(s, &task) {
 			return nil
 		}
@@ -170,9 +168,9 @@ func (s *state) choose(ctx context.Context, env RewriteEnv, where *RewriteWhere)
 	return nil
 }
 
-// filesOf is a scan of all data files of a snapshot.
-func filesOf(t *lake.Table, snap *lake.Snapshot) *plan.Scan {
-	return &plan.Scan{Table: t, Snapshot: snap, Schema: t.Schema(), Alias: t.Name.Table,
+// filesOf is a scan of all data files of a snapshot, with the columns of a schema.
+func filesOf(t *lake.Table, snap *lake.Snapshot, s *lake.Schema) *plan.Scan {
+	return &plan.Scan{Table: t, Snapshot: snap, Schema: s, Alias: t.Name.Table,
 		Cols: []plan.ScanColumn{{Column: plan.Column{ID: 1, Name: "_file", Type: types.T(types.Text)}, FieldID: plan.HiddenFile}}}
 }
 
