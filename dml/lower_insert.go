@@ -38,7 +38,7 @@ func (l *lowering) update(n *plan.Update) (*plan.Write, error) {
 	}
 	w := &plan.Write{Target: n.Target, Statement: "UPDATE", Fixed: plan.ActUpdate,
 		File: ref(n.Address.File), Pos: ref(n.Address.Pos), RowID: ref(n.Address.RowID),
-		Returning: n.Returning, CopyOnWrite: cow || n.WholeFiles}
+		Returning: n.Returning, CopyOnWrite: cow || n.WholeFiles, Changed: n.Changed}
 	p := &plan.Project{Input: n.Source}
 	for _, c := range n.Source.Columns() {
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: plan.ColOf(c)})

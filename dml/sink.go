@@ -26,7 +26,10 @@ type Sink struct {
 	sorted int   // sort order id that files claim
 	buffer int64 // bytes that one writer may hold
 	once   bool
+	upsert bool
 	next   atomic.Int64
+
+	statement string
 
 	mu      sync.Mutex
 	touched map[string]*roaring64.Bitmap // by data file path: rows acted on
@@ -39,7 +42,7 @@ type Sink struct {
 func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 	t := n.Target.Table
 	s := &Sink{table: t, schema: n.Target.Schema, spec: specOf(n), fs: t.FS(), id: uuid.NewString(),
-		buffer: max(buffer, 8<<20), once: n.Once, touched: map[string]*roaring64.Bitmap{}}
+		buffer: max(buffer, 8<<20), once: n.Once, upsert: n.Upsert != nil, statement: n.Statement, touched: map[string]*roaring64.Bitmap{}}
 	s.fields = lake.StoredFields(n.Target.Schema.Fields)
 	if Lineage(n) {
 		s.fields = append(s.fields, lineageFields...)
@@ -77,8 +80,11 @@ func (s *Sink) Touch(file string, pos int64) (first bool, err error) {
 		return true, nil
 	}
 	if s.once {
-		return false, sqlerr.New(sqlerr.CardinalityViolation, "MERGE command cannot affect row a second time").
-			WithHint("Ensure that not more than one source row matches any one target row.")
+		err := sqlerr.New(sqlerr.CardinalityViolation, "%s command cannot affect row a second time", s.statement)
+		if s.upsert {
+			return false, err.WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+		}
+		return false, err.WithHint("Ensure that not more than one source row matches any one target row.")
 	}
 	return false, nil
 }

@@ -50,7 +50,16 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
-	checked = checked || fit || held
+	fill := filledColumns(rel.Table, n.Actions, b.Alter)
+	unique, err := s.keysFit(ctx, rel.Table, b.Alter, fill)
+	if err != nil {
+		return err
+	}
+	valid, err := s.validated(ctx, rel.Table, n.Actions, b.Alter)
+	if err != nil {
+		return err
+	}
+	checked = checked || fit || held || unique || valid
 	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
 	if err != nil {
 		return err
@@ -58,7 +67,7 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err := s.viewsOfRenamedColumns(ctx, rel, n.Actions); err != nil {
 		return err
 	}
-	if fill := filledColumns(rel.Table, n.Actions, b.Alter); len(views) == 0 && len(fill) > 0 {
+	if len(views) == 0 && len(fill) > 0 {
 		return s.wholly(ctx, r, func() error {
 			if err := s.alterActions(ctx, n, b, rel, checked, r); err != nil {
 				return err
@@ -148,21 +157,24 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		return addChecks(e, table, b.Checks)
 	case "add check":
 		return addChecks(e, table, b.Checks)
+	case "add key":
+		return s.addKey(e, table, b.Key, r)
 	case "drop constraint":
-		if e.DropCheck(a.NewName) {
-			return nil
-		}
-		if a.IfExists {
-			r.warn("00000", "constraint %q of relation %q does not exist, skipping", a.NewName, table)
-			return nil
-		}
-		return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", a.NewName, table).At(a.Pos)
+		return s.dropConstraint(e, a, table, r)
+	case "drop primary key":
+		return dropPrimaryKey(e, a)
+	case "drop index":
+		return dropIndex(e, a.NewName)
+	case "rename constraint", "rename index":
+		return renameConstraint(e, a, table, a.Op == "rename index")
+	case "validate constraint":
+		return validateConstraint(e, a, table)
 	case "drop column":
 		if a.IfExists && len(path) == 1 && e.Schema().ByName(path[0]) == nil {
 			return nil
 		}
 		if a.Cascade {
-			if err := e.DropChecksOf(path); err != nil {
+			if err := e.DropConstraintsOf(path); err != nil {
 				return err
 			}
 		}

@@ -37,6 +37,9 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 		if n.View {
 			r.verb = "ALTER VIEW"
 		}
+		if n.Verb != "" {
+			r.verb = n.Verb
+		}
 		return s.alter(ctx, n, st.bound, r)
 	case *ast.Comment:
 		r.verb = "COMMENT"
@@ -205,7 +208,7 @@ func skipExisting(name lake.Name, r *Result) error {
 // tableSpec gathers what CREATE TABLE says of the table.
 func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound, r *Result) (lake.TableSpec, error) {
 	c := b.Create
-	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
+	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.Identifier, Keys: c.Keys, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
 	if c.Like != nil && c.Like.Table != nil {
 		for _, f := range c.Like.Table.Schema().Fields {
 			if n := f.Numbering; n != nil && n.Kind == "auto_increment" {
@@ -232,6 +235,10 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 	spec.Checks = c.Checks
 	if c.Like != nil && c.Like.Table != nil && s.dialect.bind.HoldMode != nil {
 		spec.Checks = append(spec.Checks, likeChecks(c.Like.Table)...)
+		likeKeys(&spec, c.Like.Table)
+	}
+	for _, k := range spec.Keys {
+		noteDeferred(r, k.Name, k.Deferred)
 	}
 	for k, v := range c.Props {
 		text := ""

@@ -94,7 +94,10 @@ func (s *Session) buildWrite(ctx context.Context, b *bind.Bound, n plan.Node, ar
 		return nil, err
 	}
 	run := &writeRun{env: s.execEnv(c)}
-	run.env.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
+	run.env.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change, wrote exec.Wrote) error {
+		if err := s.keysHold(ctx, w, &ch, wrote); err != nil {
+			return err
+		}
 		ch.Inputs = inputs(b, w)
 		takeNumbers(b, &ch)
 		err := commit(ctx, ch)

@@ -209,6 +209,9 @@ func (s *Staged) guard(n *Change) {
 	}
 	for i := range s.changes {
 		c := &s.changes[i]
+		if c.Recheck != nil {
+			n.Recheck = c.Recheck
+		}
 		n.References = append(n.References, c.References...)
 		for _, in := range c.Inputs {
 			if names[in.Table] && s.Base.SnapshotByID(in.Snapshot) == nil {

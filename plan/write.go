@@ -94,6 +94,9 @@ type Merge struct {
 	Row       []Column
 	Action    Column
 	Returning []Named // over Row, Action and Source's columns
+	// Upsert and Statement are set where the statement is an INSERT … ON CONFLICT or its like.
+	Upsert    *Upsert
+	Statement string
 }
 
 // MergeMatch says for which pairs an arm stands.

@@ -247,7 +247,7 @@ func TestStatements(t *testing.T) {
 	}
 	b := bindOK("create table z (a int not null default 1+1, b decimal(10,2), s struct<x: int, y: array<text>>, m map<text, int>, primary key (a))")
 	if c := b.Create; len(c.Columns) != 4 || c.Columns[0].Default.Int() != 2 || c.Columns[1].Type.String() != "numeric(10,2)" ||
-		c.Columns[2].Type.String() != "struct<x integer, y text[]>" || c.PrimaryKey[0] != "a" {
+		c.Columns[2].Type.String() != "struct<x integer, y text[]>" || c.Identifier[0] != "a" {
 		t.Errorf("create table: %+v", b.Create)
 	}
 	b = bindOK("create table z as select a, 'x' as b, c*2 as c from t")
