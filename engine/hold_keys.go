@@ -4,7 +4,7 @@ package engine
 // their table.
 //
 //	a write's new data files ──▶ is a key twice among them?
-//	                        ──▶ is a key in the rest of the table?   base ⋉ new, without what goes
+//	                        ──▶ is a key in the rest of the table?   base ⋈ new, without what goes
 //	                        ──▶ is one in what others have added?    at each try of the commit
 //
 // The new rows are read back from the files that hold them: however many there are, they take no
@@ -12,6 +12,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/eval"
@@ -42,9 +43,9 @@ func (s *Session) keysHold(ctx context.Context, w *plan.Write, ch *lake.Change, 
 		q := &keyQuery{s: s, table: w.Target.Table, schema: w.Target.Schema, key: k}
 		own := q.files(wrote.New)
 		row, err := q.twice(ctx, own, rowsIn(wrote.New))
-		met := w.Upsert != nil && w.Upsert.Key == k.Name && w.Upsert.Kept // by the statement's own join
+		met := w.Upsert != nil && w.Upsert.Kept && slices.Contains(w.Upsert.Keys, k.Name) // by the statement's own join
 		if err == nil && row != nil && met {
-			return secondTime(w)
+			return secondTime()
 		}
 		if err == nil && row == nil && w.Target.Base != nil && !met {
 			row, err = q.both(ctx, q.at(w.Target.Base), own, wrote.New, wrote.Gone)
@@ -57,6 +58,13 @@ func (s *Session) keysHold(ctx context.Context, w *plan.Write, ch *lake.Change, 
 		}
 	}
 	upsert := w.Upsert != nil
+	if upsert && len(w.Upsert.Keys) > 0 && !slices.ContainsFunc(w.Upsert.Keys, func(n string) bool {
+		return !slices.ContainsFunc(keys, func(k lake.Key) bool { return k.Name == n })
+	}) {
+		// Rows that it would have met are those with its keys, and these are looked for one by one.
+		was := ch.Conflicts
+		ch.Conflicts = func(f *lake.DataFile) bool { return f.Content != lake.Data && (was == nil || was(f)) }
+	}
 	schema := w.Target.Schema
 	ch.Recheck = func(ctx context.Context, head *lake.Table, parent *lake.Snapshot, own, added []*lake.DataFile) error {
 		for _, k := range keys {
@@ -171,7 +179,7 @@ func (q *keyQuery) fresh(sc *plan.Scan) *plan.Scan {
 func (q *keyQuery) keysOf(sc *plan.Scan) []plan.Expr {
 	out := make([]plan.Expr, len(q.key.Columns))
 	for i := range out {
-		out[i] = bind.KeyOf(plan.ColOf(sc.Cols[i].Column))
+		out[i] = bind.KeyOf(q.key, plan.ColOf(sc.Cols[i].Column))
 	}
 	return out
 }
@@ -258,7 +266,7 @@ func (q *keyQuery) both(ctx context.Context, rest, own *plan.Scan, files []*lake
 	if near != nil {
 		input = &plan.Filter{Input: rest, Pred: near}
 	}
-	var n plan.Node = &plan.Join{Kind: plan.SemiJoin, Left: input, Right: q.known(own, own), On: plan.AndOf(on...)}
+	var n plan.Node = &plan.Join{Kind: plan.InnerJoin, Left: input, Right: q.known(own, own), On: plan.AndOf(on...)}
 	shown := len(q.key.Columns)
 	if gone != nil {
 		there := eval.NewRowFunction("there", []types.Type{types.T(types.Text), types.T(types.Int8)}, types.T(types.Bool), func(_ *eval.Ctx, a []types.Datum) (types.Datum, error) {
@@ -268,7 +276,7 @@ func (q *keyQuery) both(ctx context.Context, rest, own *plan.Scan, files []*lake
 			Args: []plan.Expr{plan.ColOf(rest.Cols[shown].Column), plan.ColOf(rest.Cols[shown+1].Column)}}}
 	}
 	p := &plan.Project{Input: n}
-	for _, c := range rest.Cols[:shown] {
+	for _, c := range own.Cols { // the row that came is the one that is told of
 		p.Exprs = append(p.Exprs, plan.Named{Col: q.column(c.Name, c.Type), Expr: plan.ColOf(c.Column)})
 	}
 	return q.s.firstRow(ctx, p)
@@ -294,7 +302,7 @@ func (q *keyQuery) near(ctx context.Context, rest, own *plan.Scan, files []*lake
 		own = q.fresh(own)
 		lists := make([][]types.Datum, len(own.Cols))
 		seen := make([]map[string]bool, len(own.Cols))
-		err := q.s.eachRow(ctx, q.known(own, own), func(row []types.Datum) error {
+		err := q.s.eachRow(ctx, q.known(own, own), nil, func(row []types.Datum) error {
 			for _, i := range plain {
 				if seen[i] == nil {
 					seen[i] = map[string]bool{}
@@ -373,8 +381,12 @@ func compared(op string, a, b plan.Expr) (plan.Expr, error) {
 
 // firstRow is the first row of a query that the engine asks itself; nil: it has none.
 func (s *Session) firstRow(ctx context.Context, n plan.Node) (row []types.Datum, err error) {
+	return s.firstRowWith(ctx, n, nil)
+}
+
+func (s *Session) firstRowWith(ctx context.Context, n plan.Node, args []types.Datum) (row []types.Datum, err error) {
 	n = &plan.Limit{Input: n, Count: &plan.Const{Value: types.NewInt(1), Typ: types.T(types.Int8)}}
-	err = s.eachRow(ctx, n, func(r []types.Datum) error {
+	err = s.eachRow(ctx, n, args, func(r []types.Datum) error {
 		row = append([]types.Datum{}, r...)
 		return nil
 	})
@@ -382,9 +394,9 @@ func (s *Session) firstRow(ctx context.Context, n plan.Node) (row []types.Datum,
 }
 
 // eachRow runs a query that the engine asks itself.
-func (s *Session) eachRow(ctx context.Context, n plan.Node, f func([]types.Datum) error) error {
+func (s *Session) eachRow(ctx context.Context, n plan.Node, args []types.Datum, f func([]types.Datum) error) error {
 	c := s.evalCtx(ctx)
-	n, err := planner.Plan(s.plannerEnv(ctx, c, nil), n)
+	n, err := planner.Plan(s.plannerEnv(ctx, c, args), n)
 	if err != nil {
 		return err
 	}
@@ -454,7 +466,7 @@ func (q *keyQuery) texts(row []types.Datum) (names, values []string) {
 }
 
 // secondTime is the error of an upsert that has two rows for one key.
-func secondTime(w *plan.Write) error {
-	return sqlerr.New(sqlerr.CardinalityViolation, "%s command cannot affect row a second time", w.Statement).
+func secondTime() error {
+	return sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
 		WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 }

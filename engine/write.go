@@ -38,6 +38,15 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 		r.verb = "MERGE"
 	}
 	r.counted = true
+	if n, ok := st.parsed.Stmt.(*ast.Insert); ok && n.Replace {
+		r.verb = "REPLACE"
+	}
+	if inRounds(st) {
+		r.src = &rounds{s: s, st: st, args: args, r: r}
+		r.columns = nil
+		r.after = func(bool) error { return nil }
+		return nil
+	}
 	again := s.mayRunAgain(st.parsed.Stmt)
 	if again == 0 {
 		return s.runWrite(ctx, st.bound, st.bound.Plan, args, r)

@@ -27,6 +27,9 @@ type Key struct {
 	Columns []int `json:"columns"`
 	// NullsNotDistinct: a NULL equals a NULL.
 	NullsNotDistinct bool `json:"nulls-not-distinct,omitempty"`
+	// Collation is the one of MySQL's by which texts are compared whose columns have none of their own;
+	// "": by their bytes.
+	Collation string `json:"collation,omitempty"`
 	// NotEnforced: no write looks at it.
 	NotEnforced bool `json:"not-enforced,omitempty"`
 	Deferrable  bool `json:"deferrable,omitempty"`

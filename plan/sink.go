@@ -55,10 +55,16 @@ type Write struct {
 
 // Upsert says how an insert finds the rows that are there already.
 type Upsert struct {
-	// Key is the constraint by which it does; "": by several.
-	Key string
-	// Kept: no row that is there gets another value of it.
+	// Keys are the constraints by which it does.
+	Keys []string
+	// Kept: no row that is there gets another value of them.
 	Kept bool
+	// Update: rows that are there are updated.
+	Update bool
+	// Again: rows may be left that run again would be added.
+	Again bool
+	// Twice: an updated row counts as two, as MySQL has it.
+	Twice bool
 }
 
 // Compaction is what rewriting data files adds to a Write, whose rows are whole rows of Target at Target.Base in

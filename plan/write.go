@@ -45,6 +45,8 @@ type Insert struct {
 	Overwrite bool
 	Static    []StaticPartition
 	Returning []Named // over Source's columns; nil: none
+	// Upsert is set where rows that are there have been left out of Source.
+	Upsert *Upsert
 }
 
 // StaticPartition is `column = constant` of INSERT OVERWRITE … PARTITION.
@@ -128,10 +130,22 @@ type MergeArm struct {
 	Changed []bool
 }
 
+// Replace removes each target row that leaves Gone and inserts Rows, whose columns are the fields of
+// Target.Schema in order.
+type Replace struct {
+	Target  WriteTarget
+	Address RowAddress // in Gone
+	Gone    Node
+	Rows    Node
+	Upsert  *Upsert
+}
+
 func (n *Insert) Columns() []Column { return named(n.Returning) }
 func (n *Update) Columns() []Column { return named(n.Returning) }
 func (n *Delete) Columns() []Column { return named(n.Returning) }
 func (n *Merge) Columns() []Column  { return named(n.Returning) }
+
+func (*Replace) Columns() []Column { return nil }
 
 func (n *Insert) Inputs() []Node { return []Node{n.Source} }
 func (n *Update) Inputs() []Node { return []Node{n.Source} }
@@ -139,6 +153,9 @@ func (n *Delete) Inputs() []Node { return []Node{n.Source} }
 
 // Inputs of Merge are the target's scan, then the source.
 func (n *Merge) Inputs() []Node { return []Node{n.Scan, n.Source} }
+
+// Inputs of Replace are what goes, then what comes.
+func (n *Replace) Inputs() []Node { return []Node{n.Gone, n.Rows} }
 
 func (n *Insert) WithInputs(in ...Node) Node {
 	m := *n
@@ -167,10 +184,18 @@ func (n *Merge) WithInputs(in ...Node) Node {
 	return &m
 }
 
+func (n *Replace) WithInputs(in ...Node) Node {
+	m := *n
+	m.Gone, m.Rows = in[0], in[1]
+	return &m
+}
+
 func (*Insert) node() {}
 func (*Update) node() {}
 func (*Delete) node() {}
 func (*Merge) node()  {}
+
+func (*Replace) node() {}
 
 // mapWriteExprs is MapNodeExprs for the nodes of this file; nil for others.
 func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds func([]Named) []Named) Node {
@@ -207,6 +232,9 @@ func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds f
 	case *Delete:
 		m := *n
 		m.Returning = ret(n.Returning)
+		return &m
+	case *Replace:
+		m := *n
 		return &m
 	case *Merge:
 		m := *n

@@ -492,9 +492,28 @@ type Insert struct {
 	Query      *Query
 	Overwrite  bool
 	Overriding string // "system", "user": OVERRIDING … VALUE
-	OnConflict bool
-	Partition  []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
-	Returning  []Item
+	OnConflict *OnConflict
+	// Ignore, Replace and OnDuplicate (not nil) are MySQL's INSERT IGNORE, REPLACE and ON DUPLICATE KEY
+	// UPDATE, whose assignments call the row As, its columns AsColumns.
+	Ignore, Replace bool
+	OnDuplicate     []SetItem
+	As              string
+	AsColumns       []string
+	Partition       []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
+	Returning       []Item
+	Pos             int
+}
+
+// ValuesName is the first part of the name that VALUES(c) in OnDuplicate reads, which nobody can write.
+const ValuesName = "VALUES()"
+
+// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT c] DO NOTHING | DO UPDATE SET … [WHERE …].
+type OnConflict struct {
+	Columns    []Name
+	Constraint string
+	Update     bool
+	Set        []SetItem
+	Where      Expr
 	Pos        int
 }
 type SetItem struct {

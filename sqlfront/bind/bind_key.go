@@ -56,6 +56,9 @@ func (b *binder) declareKey(table string, fields []lake.Field, k *ast.Key, taken
 		}
 	}
 	mysql := b.d.HoldMode != nil
+	if mysql && slices.ContainsFunc(out.Columns, func(i int) bool { return classOf(fields[i].Type) == isText }) {
+		out.Collation = defaultCollation
+	}
 	switch {
 	case k.Primary && mysql, out.Name == "" && k.Primary:
 		out.Name = freeName(table, "pkey", taken) // MySQL calls each PRIMARY
@@ -111,16 +114,14 @@ func freeName(table, rest string, taken func(string) bool) string {
 	}
 }
 
-// KeyOf is what a key's column compares by: itself, or a key made of it in the collation that it was
-// declared with.
-func KeyOf(c *plan.Col) plan.Expr {
-	m := c.Typ.MySQL
-	if m == nil || classOf(c.Typ) != isText {
+// KeyOf is what a column of the key k compares by: itself, or what it sorts by in its collation.
+func KeyOf(k lake.Key, c *plan.Col) plan.Expr {
+	if k.Collation == "" || classOf(c.Typ) != isText {
 		return c
 	}
-	collation := m.Collation
-	if collation == "" {
-		collation = defaultCollation
+	collation := k.Collation
+	if m := c.Typ.MySQL; m != nil && m.Collation != "" {
+		collation = m.Collation
 	}
 	name := keyFunction(collation)
 	if name == "" {

@@ -28,6 +28,9 @@ type Env struct {
 	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool, err error)
 	// OnlyChanges: an UPDATE touches and counts the rows that it gives other values.
 	OnlyChanges bool
+	// Round, from 1 on, asks for one round of an upsert whose rows are to be taken one after the other;
+	// Bound.Rounds tells how many there are. 0: all at once.
+	Round int
 	// Parse reads a view's text. nil: views cannot be read.
 	Parse func(sql string) ([]ast.Parsed, error)
 	// ViewDialect gives the parser and dialect of a view's text by View.Dialect; nil: the session's.
