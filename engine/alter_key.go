@@ -202,6 +202,13 @@ func validateConstraint(e *lake.Edit, a *ast.AlterAction, table string) error {
 		key, text := c.Property()
 		return e.SetProperties(map[string]string{key: text})
 	}
+	for _, k := range e.Table().ForeignKeys() {
+		if k.Name == a.NewName {
+			k.NotValid = false
+			key, text := k.Property()
+			return e.SetProperties(map[string]string{key: text})
+		}
+	}
 	for _, k := range e.Table().Keys() {
 		if k.Name == a.NewName {
 			return sqlerr.New(sqlerr.WrongObjectType, "constraint %q of relation %q is not a foreign key or check constraint", a.NewName, table).At(a.Pos)

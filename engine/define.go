@@ -164,6 +164,25 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 		spec.Properties[onCommit] = n.OnCommit
 		s.tempOnCommit = true
 	}
+	if len(b.Create.Foreign) > 0 {
+		existed := false
+		err := s.wholly(ctx, r, func() error {
+			_, err := s.catalogOf(name.Catalog).Create(ctx, name, spec)
+			if n.IfNotExists && isExists(err) {
+				existed = true
+				return nil
+			}
+			if err != nil {
+				return definitionError(err)
+			}
+			return s.addForeignKeys(ctx, name, b.Create.Foreign, r)
+		})
+		if existed {
+			return skipExisting(name, r)
+		}
+		s.moved(name, nil)
+		return err
+	}
 	if !b.Create.As {
 		t, err := cat.Create(ctx, name, spec)
 		if n.IfNotExists && isExists(err) { // since it was looked for
@@ -427,7 +446,7 @@ func viewType(t types.Type) types.Type {
 
 func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 	r.verb = "DROP " + strings.ToUpper(n.Kind)
-	if len(n.Names) > 1 || n.Kind == "schema" && n.Cascade {
+	if len(n.Names) > 1 || n.Kind == "schema" && n.Cascade || n.Kind == "table" && s.referencing(ctx, n) {
 		return s.wholly(ctx, r, func() error { return s.dropEach(ctx, n, r) })
 	}
 	return s.dropEach(ctx, n, r)
@@ -435,7 +454,7 @@ func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 
 func (s *Session) dropEach(ctx context.Context, n *ast.Drop, r *Result) error {
 	for _, name := range n.Names {
-		err := definitionError(s.dropOne(ctx, n, name))
+		err := definitionError(s.dropOne(ctx, n, name, r))
 		e, ok := sqlerr.As(err)
 		if ok && n.IfExists && (e.Code == sqlerr.UndefinedTable || e.Code == sqlerr.InvalidSchemaName) {
 			r.warn("00000", "%s, skipping", e.Message)
@@ -448,7 +467,18 @@ func (s *Session) dropEach(ctx context.Context, n *ast.Drop, r *Result) error {
 	return nil
 }
 
-func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error {
+// referencing tells whether one of the tables that are dropped has a foreign key, or is in another's.
+func (s *Session) referencing(ctx context.Context, n *ast.Drop) bool {
+	for _, name := range n.Names {
+		rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: name.Parts})
+		if err == nil && rel.Table != nil && len(rel.Table.ForeignKeys())+len(rel.Table.References()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name, r *Result) error {
 	if n.Kind == "schema" {
 		catalog, ns := s.names().schema(ctx, name.Parts)
 		if n.Cascade {
@@ -481,6 +511,12 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 			if err := s.elsewhere(ctx, rel.Table); err != nil {
 				return err
 			}
+		}
+		if err := s.unreferenced(ctx, rel.Table, n.Cascade, n.Names, r); err != nil {
+			return err
+		}
+		if err := s.forgetReferences(ctx, rel.Table); err != nil {
+			return err
 		}
 		return cat.Drop(ctx, id, n.Purge)
 	case n.Kind == "view" && rel.View != nil:

@@ -137,12 +137,19 @@ type keyQuery struct {
 	table  *lake.Table
 	schema *lake.Schema
 	key    lake.Key
-	next   plan.ColID
+	ids    *plan.ColID // the last one that was given; nil: none was
+}
+
+func (q *keyQuery) id() plan.ColID {
+	if q.ids == nil {
+		q.ids = new(plan.ColID)
+	}
+	*q.ids++
+	return *q.ids
 }
 
 func (q *keyQuery) column(name string, t types.Type) plan.Column {
-	q.next++
-	return plan.Column{ID: q.next, Name: name, Type: t}
+	return plan.Column{ID: q.id(), Name: name, Type: t}
 }
 
 // scan reads the key's columns.
@@ -169,8 +176,7 @@ func (q *keyQuery) fresh(sc *plan.Scan) *plan.Scan {
 	m := *sc
 	m.Cols = append([]plan.ScanColumn(nil), sc.Cols...)
 	for i := range m.Cols {
-		q.next++
-		m.Cols[i].ID = q.next
+		m.Cols[i].ID = q.id()
 	}
 	return &m
 }
@@ -253,33 +259,37 @@ func (q *keyQuery) both(ctx context.Context, rest, own *plan.Scan, files []*lake
 	if err != nil {
 		return nil, err
 	}
+	shown := len(q.key.Columns)
 	if gone != nil {
-		for _, h := range []struct {
-			name string
-			t    types.Type
-			id   int
-		}{{"_file", types.T(types.Text), plan.HiddenFile}, {"_pos", types.T(types.Int8), plan.HiddenPos}} {
-			rest.Cols = append(rest.Cols, plan.ScanColumn{Column: q.column(h.name, h.t), FieldID: h.id})
-		}
+		q.address(rest)
 	}
 	var input plan.Node = rest
 	if near != nil {
 		input = &plan.Filter{Input: rest, Pred: near}
 	}
 	var n plan.Node = &plan.Join{Kind: plan.InnerJoin, Left: input, Right: q.known(own, own), On: plan.AndOf(on...)}
-	shown := len(q.key.Columns)
 	if gone != nil {
-		there := eval.NewRowFunction("there", []types.Type{types.T(types.Text), types.T(types.Int8)}, types.T(types.Bool), func(_ *eval.Ctx, a []types.Datum) (types.Datum, error) {
-			return types.NewBool(!gone(a[0].Str(), a[1].Int())), nil
-		})
-		n = &plan.Filter{Input: n, Pred: &plan.Call{Func: there, Typ: types.T(types.Bool), Pos: -1,
-			Args: []plan.Expr{plan.ColOf(rest.Cols[shown].Column), plan.ColOf(rest.Cols[shown+1].Column)}}}
+		n = &plan.Filter{Input: n, Pred: rowIs(rest, shown, func(file string, pos int64) bool { return !gone(file, pos) })}
 	}
 	p := &plan.Project{Input: n}
 	for _, c := range own.Cols { // the row that came is the one that is told of
 		p.Exprs = append(p.Exprs, plan.Named{Col: q.column(c.Name, c.Type), Expr: plan.ColOf(c.Column)})
 	}
 	return q.s.firstRow(ctx, p)
+}
+
+// address adds where a row lies to what a scan reads.
+func (q *keyQuery) address(sc *plan.Scan) {
+	sc.Cols = append(sc.Cols, plan.ScanColumn{Column: q.column("_file", types.T(types.Text)), FieldID: plan.HiddenFile},
+		plan.ScanColumn{Column: q.column("_pos", types.T(types.Int8)), FieldID: plan.HiddenPos})
+}
+
+// rowIs asks f of the row whose address the scan's columns from at on are.
+func rowIs(sc *plan.Scan, at int, f func(file string, pos int64) bool) plan.Expr {
+	fn := eval.NewRowFunction("row_is", []types.Type{types.T(types.Text), types.T(types.Int8)}, types.T(types.Bool), func(_ *eval.Ctx, a []types.Datum) (types.Datum, error) {
+		return types.NewBool(f(a[0].Str(), a[1].Int())), nil
+	})
+	return &plan.Call{Func: fn, Typ: types.T(types.Bool), Pos: -1, Args: []plan.Expr{plan.ColOf(sc.Cols[at].Column), plan.ColOf(sc.Cols[at+1].Column)}}
 }
 
 // near is a condition on rest's rows that those with own's keys satisfy, by which files are pruned: the

@@ -107,9 +107,27 @@ func (s *Session) buildWrite(ctx context.Context, b *bind.Bound, n plan.Node, ar
 		if err := s.keysHold(ctx, w, &ch, wrote); err != nil {
 			return err
 		}
+		todo, err := s.foreignHold(ctx, w, &ch, wrote)
+		if err != nil {
+			return err
+		}
 		ch.Inputs = inputs(b, w)
 		takeNumbers(b, &ch)
-		err := commit(ctx, ch)
+		publish := func() error { return commit(ctx, ch) }
+		if len(todo) > 0 {
+			// What references the rows that go is changed in one transaction with them.
+			publish = func() error {
+				return s.atOnce(ctx, r, func() error {
+					for _, do := range todo {
+						if err := do(); err != nil {
+							return err
+						}
+					}
+					return commit(ctx, ch)
+				})
+			}
+		}
+		err = publish()
 		if r.wrote = r.wrote || err == nil; err == nil {
 			s.keepNumbers(b)
 		}
@@ -229,6 +247,11 @@ func (s *Session) moved(n lake.Name, t *lake.Table) {
 // truncate removes all rows of tables: metadata only.
 func (s *Session) truncate(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
 	r.verb = "TRUNCATE TABLE"
+	for _, rel := range st.bound.Targets {
+		if err := s.notReferenced(ctx, rel.Table, st.bound.Targets); err != nil {
+			return err
+		}
+	}
 	for i := range st.bound.Targets {
 		for left := s.mayRunAgain(st.parsed.Stmt); ; left-- {
 			err := s.truncateOne(ctx, st.bound.Targets[i])

@@ -20,6 +20,8 @@ type Wrote struct {
 	// Gone tells whether the statement took the row at a position of a data file of the base away,
 	// by deleting or updating it; nil: it took none.
 	Gone func(file string, pos int64) bool
+	// GoneFrom are the data files that it took rows from.
+	GoneFrom map[string]bool
 	// Inserted, Updated and Deleted count rows.
 	Inserted, Updated, Deleted int64
 }
@@ -41,9 +43,13 @@ func (w *write) outcome(ch *lake.Change, fresh int) Wrote {
 		}
 	}
 	if len(whole)+len(touched) > 0 {
+		out.GoneFrom = whole
+		for f := range touched {
+			out.GoneFrom[f] = true
+		}
 		out.Gone = func(file string, pos int64) bool {
 			t := touched[file]
-			return whole[file] || t != nil && t.Contains(uint64(pos))
+			return t == nil && whole[file] || t != nil && t.Contains(uint64(pos))
 		}
 	}
 	return out

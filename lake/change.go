@@ -65,6 +65,10 @@ type Change struct {
 	// are live in parent, head's snapshot of the branch.
 	Recheck func(ctx context.Context, head *Table, parent *Snapshot, own, added []*DataFile) error
 
+	// Looks are tables that the change depends on and does not write.
+	Looks []Look
+	looks []Look // at this table, where the change does nothing else
+
 	// Balance, if set, is checked before the commit (C10).
 	Balance *Balance
 

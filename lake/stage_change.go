@@ -166,6 +166,7 @@ func (s *Staged) Net(ctx context.Context) (Change, error) {
 	n := Change{Base: s.Base, Branch: s.branch, Kind: Append, Edit: s.edits(), User: s.changes[0].User}
 	for i := range s.changes {
 		n.Still = n.Still || s.changes[i].Still
+		n.Looks = append(n.Looks, s.changes[i].Looks...)
 	}
 	if !s.wroteRows() {
 		n.Statement = s.statements()

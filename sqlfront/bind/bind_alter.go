@@ -23,6 +23,7 @@ type AlterAction struct {
 	Numbering               *lake.Numbering // "add identity"
 	Checks                  []AlterCheck    // "add check", and of "add column"
 	Key                     *AlterKey       // "add key"
+	Foreign                 *AlterForeign   // "add foreign key"
 	Validate                *AlterCheck     // "validate constraint", of a CHECK constraint
 	Props                   map[string]Constant
 	Ref                     When // AS OF of CREATE BRANCH and TAG
@@ -114,6 +115,7 @@ type altered struct {
 	// constraints are the names of the table's constraints; primary: one is its primary key.
 	constraints map[string]bool
 	primary     bool
+	added       []lake.Key // with columns by their place in fields
 }
 
 func (a *altered) knowConstraints(t *lake.Table) {
@@ -174,7 +176,7 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		out.Key = b.alterKey(a.Key, schema)
 		out.Key.IfNotExists = a.IfNotExists
 	case "add foreign key":
-		b.fail(sqlerr.FeatureNotSupported, a.Pos, "FOREIGN KEY constraints are not supported")
+		out.Foreign = b.alterForeign(a.ForeignKey, schema)
 	case "validate constraint":
 		out.Validate = b.validateCheck(a.NewName, schema)
 	case "drop primary key":

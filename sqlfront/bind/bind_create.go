@@ -20,6 +20,7 @@ type CreateTable struct {
 	Identifier []string     // identifier fields
 	Keys       []lake.Key   // with columns by their place
 	Checks     []lake.Check // with columns as "{#i}", by their place
+	Foreign    []*AlterForeign
 	Props      map[string]Constant
 	Like       *Relation
 	// AsColumns: the table takes Bound.Plan's rows; its columns are Columns, by position.
@@ -88,7 +89,7 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		}
 	}
 	if len(s.ForeignKeys) > 0 {
-		b.fail(sqlerr.FeatureNotSupported, s.ForeignKeys[0].Pos, "FOREIGN KEY constraints are not supported")
+		b.tableForeign(s, c, fields)
 	}
 	return r
 }

@@ -195,5 +195,6 @@ func (b *binder) alterKey(k *ast.Key, schema *altered) *AlterKey {
 	}
 	out.Key = b.declareKey(schema.rel.Name, schema.fields, k, func(n string) bool { return schema.constraints[n] })
 	schema.constraints[out.Key.Name] = true
+	schema.added = append(schema.added, out.Key)
 	return out
 }
