@@ -180,6 +180,13 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 				b.WriteString(" NOT ENFORCED")
 			}
 		}
+		d := m.s.describe(ctx, rel.Table)
+		for _, k := range d.Foreign {
+			if k.Schema == rel.Schema {
+				k.Schema = ""
+			}
+			b.WriteString(",\n  " + k.MySQLDefinition(d, quote))
+		}
 		for _, c := range describeChecks(rel.Table) {
 			b.WriteString(",\n  CONSTRAINT " + quote(c.Name) + " CHECK (" + c.SQL + ")")
 			if c.NotEnforced {

@@ -123,8 +123,9 @@ func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Re
 	var r *syscat.Relation
 	switch {
 	case err == nil:
-		r = describeTable(t)
-		h.keep(n, r)
+		if r = h.s.describe(ctx, t); len(r.Foreign) == 0 {
+			h.keep(n, r) // names of other tables may change without this one
+		}
 	case isNotFound(err):
 		if r, err = h.describeView(ctx, n); err != nil {
 			return nil, err
@@ -158,6 +159,37 @@ func (h *host) KeptKeyName(oid uint32) string {
 		return k.(keptKey).name
 	}
 	return ""
+}
+
+// describe is describeTable with the foreign keys, whose other tables are looked up.
+func (s *Session) describe(ctx context.Context, t *lake.Table) *syscat.Relation {
+	r := describeTable(t)
+	place := func(t *lake.Table, id int) int {
+		return slices.IndexFunc(t.Schema().Fields, func(f lake.Field) bool { return f.ID == id })
+	}
+	for _, k := range t.ForeignKeys() {
+		parent, err := s.referenced(ctx, t, k)
+		if err != nil || parent == nil {
+			continue
+		}
+		d := syscat.Foreign{Name: k.Name, Schema: parent.Name.Namespace, Table: parent.Name.Table, OnDelete: k.OnDelete, OnUpdate: k.OnUpdate,
+			MatchFull: k.MatchFull, NotEnforced: k.NotEnforced, NotValid: k.NotValid, Deferrable: k.Deferrable, Deferred: k.Deferred}
+		for i, id := range k.Columns {
+			if c, p := place(t, id), place(parent, k.References[i]); c >= 0 && p >= 0 {
+				d.Columns = append(d.Columns, c)
+				d.References = append(d.References, parent.Schema().Fields[p].Name)
+			}
+		}
+		for _, u := range parent.Keys() {
+			if len(u.Columns) == len(k.References) && !slices.ContainsFunc(k.References, func(id int) bool { return !slices.Contains(u.Columns, id) }) && d.Unique == "" {
+				d.Unique = u.Name
+			}
+		}
+		if len(d.Columns) == len(k.Columns) {
+			r.Foreign = append(r.Foreign, d)
+		}
+	}
+	return r
 }
 
 // describeKeys gives a table's keys, and identifier fields as one where no primary key is declared.
@@ -239,7 +271,7 @@ func describeTable(t *lake.Table) *syscat.Relation {
 		}
 		r.Columns = append(r.Columns, c)
 	}
-	r.Keys = describeKeys(t)
+	r.Keys, r.Referenced = describeKeys(t), len(t.References()) > 0
 	if s := t.CurrentSnapshot(); s != nil {
 		r.Updated = s.Time
 		if n, err := strconv.ParseInt(s.Summary["total-records"], 10, 64); err == nil {

@@ -16,6 +16,7 @@ func init() {
 		"table_constraints":               infoTableConstraints,
 		"key_column_usage":                infoKeyColumns,
 		"constraint_column_usage":         infoConstraintColumns,
+		"referential_constraints":         infoReferential,
 		"character_sets":                  infoCharacterSets,
 		"information_schema_catalog_name": infoCatalogName,
 		"table_privileges":                infoTablePrivileges,
@@ -191,6 +192,9 @@ func infoTableConstraints(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
+	if err := q.infoForeignConstraints(ctx); err != nil {
+		return err
+	}
 	return q.eachPgKey(ctx, "", "table_schema", "table_name", nil, func(it item, r *Relation, k Key) error {
 		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", k.Name, "table_catalog", db,
 			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", k.what(), "is_deferrable", yesNo(k.Deferrable),
@@ -207,6 +211,9 @@ func (k Key) distinct() any {
 }
 
 func infoKeyColumns(ctx context.Context, q *query) error {
+	if err := q.infoForeignColumns(ctx); err != nil {
+		return err
+	}
 	db := q.host.Database()
 	return q.eachPgKey(ctx, "", "table_schema", "table_name", nil, func(it item, r *Relation, k Key) error {
 		for i, c := range k.Columns {
@@ -220,6 +227,9 @@ func infoKeyColumns(ctx context.Context, q *query) error {
 }
 
 func infoConstraintColumns(ctx context.Context, q *query) error {
+	if err := q.infoReferencedColumns(ctx); err != nil {
+		return err
+	}
 	db := q.host.Database()
 	return q.eachPgKey(ctx, "", "table_schema", "table_name", nil, func(it item, r *Relation, k Key) error {
 		for _, c := range k.Columns {

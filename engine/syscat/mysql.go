@@ -71,6 +71,7 @@ func init() {
 		"information_schema.views":                                 myViews,
 		"information_schema.statistics":                            myStatistics,
 		"information_schema.table_constraints":                     myTableConstraints,
+		"information_schema.referential_constraints":               myReferential,
 		"information_schema.key_column_usage":                      myKeyColumns,
 		"information_schema.partitions":                            myPartitions,
 		"information_schema.character_sets":                        myCharacterSets,

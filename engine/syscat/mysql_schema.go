@@ -105,6 +105,11 @@ func myColumns(ctx context.Context, q *query) error {
 				}
 			}
 		}
+		for _, k := range r.Foreign { // which has an index there
+			if c := k.Columns[0]; key[c] == "" {
+				key[c] = "MUL"
+			}
+		}
 		for i, c := range r.Columns {
 			if !q.may("COLUMN_NAME", c.Name) {
 				continue
@@ -339,6 +344,9 @@ func myTableConstraints(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
+	if err := q.myForeignConstraints(ctx); err != nil {
+		return err
+	}
 	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation, k Key) error {
 		return q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", k.mysqlName(),
 			"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", k.what(), "ENFORCED", yesNo(!k.NotEnforced))
@@ -346,6 +354,9 @@ func myTableConstraints(ctx context.Context, q *query) error {
 }
 
 func myKeyColumns(ctx context.Context, q *query) error {
+	if err := q.myForeignColumns(ctx); err != nil {
+		return err
+	}
 	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation, k Key) error {
 		for i, c := range k.Columns {
 			if err := q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", k.mysqlName(),

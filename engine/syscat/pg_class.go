@@ -194,7 +194,7 @@ func pgClass(ctx context.Context, q *query) error {
 			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", am, "relfilenode", it.oid, "reltablespace", 0,
 			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
 			"relhasindex", len(r.Keys) > 0, "relisshared", false, "relpersistence", persistence(it), "relkind", relkind(it),
-			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", false,
+			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", len(r.Foreign) > 0 || r.Referenced,
 			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
 			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
 			"reloptions", options(shown, r.Options))
@@ -321,6 +321,9 @@ func pgAttrdef(ctx context.Context, q *query) error {
 
 func pgConstraint(ctx context.Context, q *query) error {
 	if err := q.checkConstraints(ctx); err != nil {
+		return err
+	}
+	if err := q.foreignConstraints(ctx); err != nil {
 		return err
 	}
 	return q.keyConstraints(ctx)

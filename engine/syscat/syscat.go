@@ -58,17 +58,20 @@ type Entry struct {
 // Relation is a table or view in full.
 type Relation struct {
 	Entry
-	Columns   []Column
-	Keys      []Key // the primary key first
-	Checks    []Check
-	Comment   string
-	Partition string // the partition spec as text, "" when unpartitioned
-	Rows      int64  // of the current snapshot; -1 unknown
-	Bytes     int64
-	Updated   time.Time // the current snapshot's; zero: none
-	SQL       string    // a view's query
-	Reads     []uint32  // OIDs of the relations that a view's query names
-	Options   []string  // key=value
+	Columns []Column
+	Keys    []Key // the primary key first
+	Checks  []Check
+	Foreign []Foreign
+	// Referenced: foreign keys of other tables name this one.
+	Referenced bool
+	Comment    string
+	Partition  string // the partition spec as text, "" when unpartitioned
+	Rows       int64  // of the current snapshot; -1 unknown
+	Bytes      int64
+	Updated    time.Time // the current snapshot's; zero: none
+	SQL        string    // a view's query
+	Reads      []uint32  // OIDs of the relations that a view's query names
+	Options    []string  // key=value
 }
 
 // Check is a CHECK constraint: SQL in PostgreSQL's dialect unless MySQL, and the columns that it
