@@ -243,7 +243,25 @@ func (f *reference) goneRows(w *plan.Write, wrote exec.Wrote, p *keyQuery) (plan
 		}
 		n = &plan.Join{Kind: plan.AntiJoin, Left: n, Right: again, On: cond}
 	}
+	if !f.unique() {
+		// Another row may have the same values.
+		rest := p.at(w.Target.Base)
+		cond, err := on(p, gone, p, rest)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.address(rest)
+		stays := &plan.Filter{Input: rest, Pred: rowIs(rest, len(p.key.Columns), func(file string, pos int64) bool { return !wrote.Gone(file, pos) })}
+		n = &plan.Join{Kind: plan.AntiJoin, Left: n, Right: stays, On: cond}
+	}
 	return n, gone, nil
+}
+
+// unique tells whether the referenced columns are a key that is enforced.
+func (f *reference) unique() bool {
+	return slices.ContainsFunc(lake.Enforced(f.parent.Keys()), func(k lake.Key) bool {
+		return len(k.Columns) == len(f.key.References) && !slices.ContainsFunc(k.Columns, func(id int) bool { return !slices.Contains(f.key.References, id) })
+	})
 }
 
 // parentHolds makes sure that no row references what w has taken away, or gives what is to be done to

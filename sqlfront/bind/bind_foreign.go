@@ -79,10 +79,7 @@ func (b *binder) declareForeign(table string, fields []lake.Field, k *ast.Foreig
 	unique := slices.ContainsFunc(keys, func(key lake.Key) bool {
 		return len(key.Columns) == len(places) && !slices.ContainsFunc(places, func(i int) bool { return !slices.Contains(key.Columns, i) })
 	})
-	if !unique {
-		if b.d.HoldMode != nil {
-			b.fail(sqlerr.InvalidForeignKey, k.Pos, "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'", k.Name, name)
-		}
+	if !unique && b.d.HoldMode == nil { // MySQL takes any columns
 		b.fail(sqlerr.InvalidForeignKey, k.Pos, "there is no unique constraint matching given keys for referenced table \"%s\"", name)
 	}
 	if out.Key.Name == "" {

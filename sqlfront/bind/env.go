@@ -84,7 +84,7 @@ type Relation struct {
 	// Attnums are the attribute numbers of the columns; nil: 1, 2, ….
 	Attnums []int16
 	// Key are indexes of columns that are unique and not NULL in every row, so that grouping by
-	// them lets a query name the others. Never of Iceberg tables: nothing enforces it there.
+	// them lets a query name the others: of an Iceberg table the primary key that lhsql enforces.
 	Key []int
 }
 
