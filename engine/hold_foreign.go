@@ -296,13 +296,15 @@ func (s *Session) parentHolds(ctx context.Context, w *plan.Write, ch *lake.Chang
 		return nil, err
 	}
 	what, action := "DELETE", f.key.OnDelete
-	if w.Changed != nil {
-		what, action = "UPDATE", f.key.OnUpdate
+	if wrote.Updated > 0 {
+		if what, action = "UPDATE", f.key.OnUpdate; wrote.Deleted > 0 && action == "" {
+			action = f.key.OnDelete // which of the two it was nobody has kept
+		}
 	}
 	switch {
 	case action == "" || action == "restrict":
 		return nil, f.referencedStill(p, row)
-	case w.Changed != nil || f.self():
+	case wrote.Updated > 0 || f.self():
 		e := f.referencedStill(p, row)
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ON %s %s of foreign key \"%s\" is not supported here: %s", what, strings.ToUpper(action), f.key.Name, e.Message).
 			WithHint("Change the referencing rows first, in one transaction.")

@@ -46,6 +46,9 @@ func (b *binder) upsert(s *ast.Insert, lv *level, rel *Relation, n *plan.Insert,
 	} else if v, ok := s.Query.Body.(*ast.Values); ok && fromValues(s.Query) {
 		u.single = len(v.Rows) == 1
 	}
+	if !s.Ignore {
+		u.source = u.valid(u.source)
+	}
 	switch {
 	case s.OnConflict != nil && s.OnConflict.Update:
 		keys := u.inferred()
@@ -196,6 +199,34 @@ func (u *upserting) checked(n plan.Node) plan.Node {
 		n = &plan.Filter{Input: n, Pred: &plan.Coalesce{Args: []plan.Expr{pred, &plan.Const{Value: types.NewBool(true), Typ: types.T(types.Bool)}}, Typ: types.T(types.Bool)}}
 	}
 	return n
+}
+
+// valid makes sure that all rows could be inserted, those that are not, too.
+func (u *upserting) valid(n plan.Node) plan.Node {
+	var args []plan.Expr
+	var names []string
+	for i, f := range u.rel.TableSchema.Fields {
+		if f.Required {
+			args, names = append(args, plan.ColOf(u.rows[i])), append(names, f.Name)
+		}
+	}
+	if len(args) == 0 {
+		return n
+	}
+	ts := make([]types.Type, len(args))
+	for i, a := range args {
+		ts[i] = a.Type()
+	}
+	valid := eval.NewRowFunction("valid", ts, types.T(types.Bool), func(_ *eval.Ctx, row []types.Datum) (types.Datum, error) {
+		for i, d := range row {
+			if d.IsNull() {
+				return types.Null, sqlerr.New(sqlerr.NotNullViolation, "null value in column \"%s\" violates not-null constraint", names[i])
+			}
+		}
+		return types.NewBool(true), nil
+	})
+	valid.Strict = false
+	return &plan.Filter{Input: n, Pred: &plan.Call{Func: valid, Args: args, Typ: types.T(types.Bool), Pos: -1}}
 }
 
 // first keeps of rows with the same value of a key the one that comes first, or last. A NULL is the
