@@ -186,19 +186,23 @@ func (u *upserting) nothing(keys []lake.Key) plan.Node {
 // checked leaves out the rows that break a CHECK constraint.
 func (u *upserting) checked(n plan.Node) plan.Node {
 	for _, c := range u.n.Target.Checks {
-		pred := plan.MapExpr(c.Pred, func(x plan.Expr) plan.Expr {
-			if col, ok := x.(*plan.Col); ok {
-				for i := range c.Cols {
-					if c.Cols[i].ID == col.ID {
-						return plan.ColOf(u.rows[i])
-					}
-				}
-			}
-			return x
-		})
-		n = &plan.Filter{Input: n, Pred: &plan.Coalesce{Args: []plan.Expr{pred, &plan.Const{Value: types.NewBool(true), Typ: types.T(types.Bool)}}, Typ: types.T(types.Bool)}}
+		n = &plan.Filter{Input: n, Pred: &plan.Coalesce{Args: []plan.Expr{u.overRow(c), &plan.Const{Value: types.NewBool(true), Typ: types.T(types.Bool)}}, Typ: types.T(types.Bool)}}
 	}
 	return n
+}
+
+// overRow is a CHECK constraint's condition on the statement's rows.
+func (u *upserting) overRow(c plan.Check) plan.Expr {
+	return plan.MapExpr(c.Pred, func(x plan.Expr) plan.Expr {
+		if col, ok := x.(*plan.Col); ok {
+			for i := range c.Cols {
+				if c.Cols[i].ID == col.ID {
+					return plan.ColOf(u.rows[i])
+				}
+			}
+		}
+		return x
+	})
 }
 
 // valid makes sure that all rows could be inserted, those that are not, too.
@@ -210,6 +214,9 @@ func (u *upserting) valid(n plan.Node) plan.Node {
 			args, names = append(args, plan.ColOf(u.rows[i])), append(names, f.Name)
 		}
 	}
+	for _, c := range u.n.Target.Checks {
+		args = append(args, u.overRow(c))
+	}
 	if len(args) == 0 {
 		return n
 	}
@@ -219,7 +226,11 @@ func (u *upserting) valid(n plan.Node) plan.Node {
 	}
 	valid := eval.NewRowFunction("valid", ts, types.T(types.Bool), func(_ *eval.Ctx, row []types.Datum) (types.Datum, error) {
 		for i, d := range row {
-			if d.IsNull() {
+			if i >= len(names) {
+				if !d.IsNull() && !d.Bool() {
+					return types.Null, sqlerr.New(sqlerr.CheckViolation, "new row for relation \"%s\" violates check constraint \"%s\"", u.rel.Name, u.n.Target.Checks[i-len(names)].Name)
+				}
+			} else if d.IsNull() {
 				return types.Null, sqlerr.New(sqlerr.NotNullViolation, "null value in column \"%s\" violates not-null constraint", names[i])
 			}
 		}
