@@ -36,7 +36,7 @@ func (s *Session) addKey(e *lake.Edit, table string, a *bind.AlterKey, r *Result
 		}
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", k.Name)
 	}
-	if err == nil && k.Primary && len(identifier) == len(k.Columns) {
+	if err == nil && k.Primary && len(identifier) == len(k.Columns) && k.Prefixes == nil {
 		err = e.SetIdentifier(identifier)
 	}
 	noteDeferred(r, k.Name, k.Deferred)
@@ -64,13 +64,15 @@ func (s *Session) keysFit(ctx context.Context, t *lake.Table, actions []bind.Alt
 			continue
 		}
 		k := a.Key
-		k.Columns = nil
+		k.Columns, k.Prefixes = nil, nil
 		look := true
-		for _, i := range a.Key.Columns {
+		for n, i := range a.Key.Columns {
 			name := a.Fields[i]
 			switch f := t.Schema().ByName(name); {
 			case f != nil:
-				k.Columns = append(k.Columns, f.ID)
+				if k.Columns = append(k.Columns, f.ID); a.Key.Prefixes != nil {
+					k.Prefixes = append(k.Prefixes, a.Key.Prefixes[n])
+				}
 			case filled[name], !constant[name] && !k.NullsNotDistinct:
 				look = false
 			}

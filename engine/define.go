@@ -378,7 +378,7 @@ func sortBy(order []ast.Order) ([]lake.SortBy, error) {
 // insertStaged writes the rows of CREATE TABLE AS and creates the table with them.
 func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.Bound, source plan.Node, args []types.Datum, r *Result) error {
 	schema := staged.Schema()
-	in := &plan.Insert{Target: plan.WriteTarget{Table: staged, Schema: schema}, Source: source, Given: make([]bool, len(schema.Fields))}
+	in := &plan.Insert{Target: plan.WriteTarget{Table: staged, Schema: schema, Checks: b.Create.Bound}, Source: source, Given: make([]bool, len(schema.Fields))}
 	id := plan.MaxColID(source)
 	p := &plan.Project{Input: source}
 	for i, c := range source.Columns() {

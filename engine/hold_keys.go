@@ -185,7 +185,7 @@ func (q *keyQuery) fresh(sc *plan.Scan) *plan.Scan {
 func (q *keyQuery) keysOf(sc *plan.Scan) []plan.Expr {
 	out := make([]plan.Expr, len(q.key.Columns))
 	for i := range out {
-		out[i] = bind.KeyOf(q.key, plan.ColOf(sc.Cols[i].Column))
+		out[i] = bind.KeyOf(q.key, i, plan.ColOf(sc.Cols[i].Column))
 	}
 	return out
 }

@@ -166,7 +166,9 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		for _, k := range describeKeys(rel.Table) {
 			names := make([]string, len(k.Columns))
 			for i, c := range k.Columns {
-				names[i] = quote(rel.Table.Schema().Fields[c].Name)
+				if names[i] = quote(rel.Table.Schema().Fields[c].Name); k.Prefix(i) > 0 {
+					names[i] += "(" + strconv.Itoa(k.Prefix(i)) + ")"
+				}
 			}
 			if k.Primary {
 				b.WriteString(",\n  PRIMARY KEY (" + strings.Join(names, ",") + ")")

@@ -211,7 +211,7 @@ func describeKeys(t *lake.Table) (out []syscat.Key) {
 		}
 	}
 	for _, k := range keys {
-		d := syscat.Key{Name: k.Name, Primary: k.Primary, NullsNotDistinct: k.NullsNotDistinct, NotEnforced: k.NotEnforced, Deferrable: k.Deferrable, Deferred: k.Deferred}
+		d := syscat.Key{Name: k.Name, Primary: k.Primary, NullsNotDistinct: k.NullsNotDistinct, NotEnforced: k.NotEnforced, Deferrable: k.Deferrable, Deferred: k.Deferred, Prefixes: k.Prefixes}
 		for _, id := range k.Columns {
 			if i := place(id); i >= 0 {
 				d.Columns = append(d.Columns, i)

@@ -25,6 +25,8 @@ type Key struct {
 	Primary bool   `json:"primary,omitempty"`
 	// Columns are field ids; in a TableSpec, places in its Schema.
 	Columns []int `json:"columns"`
+	// Prefixes are how many letters or bytes of each column count, 0: all; nil: all of all columns.
+	Prefixes []int `json:"prefixes,omitempty"`
 	// NullsNotDistinct: a NULL equals a NULL.
 	NullsNotDistinct bool `json:"nulls-not-distinct,omitempty"`
 	// Collation is the one of MySQL's by which texts are compared whose columns have none of their own;

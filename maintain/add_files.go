@@ -120,9 +120,11 @@ func (p *addition) takes() error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, keys[0].Name).
 			WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
 	}
-	if list := p.t.ForeignKeys(); len(list) > 0 && !list[0].NotEnforced {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, list[0].Name).
-			WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+	for _, k := range p.t.ForeignKeys() {
+		if !k.NotEnforced {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, k.Name).
+				WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+		}
 	}
 	for _, f := range p.t.DefaultSpec().Fields {
 		if f.Transform.Kind != lake.Identity && f.Transform.Kind != lake.Void {

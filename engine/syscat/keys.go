@@ -6,6 +6,7 @@ package syscat
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/types"
@@ -16,6 +17,7 @@ type Key struct {
 	Name                                                         string
 	Columns                                                      []int
 	Primary, NullsNotDistinct, NotEnforced, Deferrable, Deferred bool
+	Prefixes                                                     []int // see lake.Key
 	// Identifier: it is identifier fields alone, which other engines may have declared.
 	Identifier bool
 }
@@ -30,9 +32,19 @@ func keyName(it item) string { return it.entry.Name + keySuffix }
 func (k Key) names(r *Relation) string {
 	names := make([]string, len(k.Columns))
 	for i, c := range k.Columns {
-		names[i] = Quote(r.Columns[c].Name)
+		if names[i] = Quote(r.Columns[c].Name); k.Prefix(i) > 0 {
+			names[i] = `"left"(` + names[i] + ", " + strconv.Itoa(k.Prefix(i)) + ")"
+		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// Prefix is how many letters or bytes of column i count; 0: all.
+func (k Key) Prefix(i int) int {
+	if i < len(k.Prefixes) {
+		return k.Prefixes[i]
+	}
+	return 0
 }
 
 // attributes are the key's columns as attribute numbers.

@@ -309,13 +309,17 @@ func myStatistics(ctx context.Context, q *query) error {
 			if r.Rows >= 0 {
 				rows = r.Rows
 			}
+			var part any
+			if n := k.Prefix(i); n > 0 {
+				part = n
+			}
 			null := ""
 			if !r.Columns[c].NotNull && !k.Primary {
 				null = "YES"
 			}
 			if err := q.row("TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "NON_UNIQUE", 0,
 				"INDEX_SCHEMA", it.db.Name, "INDEX_NAME", k.mysqlName(), "SEQ_IN_INDEX", i+1, "COLUMN_NAME", r.Columns[c].Name,
-				"COLLATION", "A", "CARDINALITY", rows, "NULLABLE", null, "INDEX_TYPE", "BTREE", "COMMENT", "",
+				"COLLATION", "A", "CARDINALITY", rows, "SUB_PART", part, "NULLABLE", null, "INDEX_TYPE", "BTREE", "COMMENT", "",
 				"INDEX_COMMENT", comment, "IS_VISIBLE", "YES"); err != nil {
 				return err
 			}

@@ -645,6 +645,7 @@ type ConstraintModes struct {
 type Key struct {
 	Name             string // "": none is written
 	Columns          []Name
+	Prefixes         []int // how many letters or bytes of each column count, 0: all; nil: all of all
 	Primary          bool
 	Index            bool // it is a unique index's
 	NullsNotDistinct bool

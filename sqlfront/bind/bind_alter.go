@@ -208,14 +208,15 @@ func (b *binder) validateCheck(name string, schema *altered) *AlterCheck {
 	if schema.rel.Table == nil {
 		return nil
 	}
-	for _, c := range b.boundChecks(schema.rel, func(c lake.Check) bool { return c.Name == name }) {
-		out := &AlterCheck{Check: lake.Check{Name: name}, Pred: c.Pred, Cols: c.Cols}
-		for _, f := range schema.rel.TableSchema.Fields {
-			out.Fields = append(out.Fields, f.Name)
-		}
-		return out
+	list := b.boundChecks(schema.rel, func(c lake.Check) bool { return c.Name == name })
+	if len(list) == 0 {
+		return nil
 	}
-	return nil
+	out := &AlterCheck{Check: lake.Check{Name: name}, Pred: list[0].Pred, Cols: list[0].Cols}
+	for _, f := range schema.rel.TableSchema.Fields {
+		out.Fields = append(out.Fields, f.Name)
+	}
+	return out
 }
 
 func (b *binder) alterCheck(c *ast.Check, schema *altered) AlterCheck {

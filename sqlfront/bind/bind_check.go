@@ -180,11 +180,11 @@ func (b *binder) boundChecks(rel *Relation, wanted func(lake.Check) bool) (out [
 	return out
 }
 
-// tableChecks are the constraints of CREATE TABLE, with columns as "{#i}".
-func (b *binder) tableChecks(table string, fields []lake.Field, list []ast.Check) (out []lake.Check) {
+// tableChecks are the constraints of CREATE TABLE, with columns as "{#i}", and bound for the rows of AS.
+func (b *binder) tableChecks(table string, fields []lake.Field, list []ast.Check) (out []lake.Check, bound []plan.Check) {
 	seen := map[string]bool{}
 	for i := range list {
-		c, _, _ := b.declareCheck(table, fields, &list[i], func(i int) string { return fmt.Sprintf("#%d", i) })
+		c, pred, cols := b.declareCheck(table, fields, &list[i], func(i int) string { return fmt.Sprintf("#%d", i) })
 		if seen[c.Name] && list[i].Name != "" {
 			b.fail(sqlerr.DuplicateObject, list[i].Pos, "check constraint \"%s\" already exists", c.Name)
 		}
@@ -193,7 +193,9 @@ func (b *binder) tableChecks(table string, fields []lake.Field, list []ast.Check
 			c.Name = fmt.Sprintf("%s%d", base, n)
 		}
 		seen[c.Name] = true
-		out = append(out, c)
+		if out = append(out, c); !c.NotEnforced {
+			bound = append(bound, plan.Check{Name: c.Name, Pred: pred, Cols: cols})
+		}
 	}
-	return out
+	return out, bound
 }

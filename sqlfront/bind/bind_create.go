@@ -20,6 +20,7 @@ type CreateTable struct {
 	Identifier []string     // identifier fields
 	Keys       []lake.Key   // with columns by their place
 	Checks     []lake.Check // with columns as "{#i}", by their place
+	Bound      []plan.Check // those of Checks that are enforced, over the columns
 	Foreign    []*AlterForeign
 	Props      map[string]Constant
 	Like       *Relation
@@ -74,7 +75,7 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type})
 	}
 	if len(s.Checks) > 0 {
-		c.Checks = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
+		c.Checks, c.Bound = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
 	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(c.Checks, func(k lake.Check) bool { return k.Name == name })

@@ -55,6 +55,17 @@ func (b *binder) declareKey(table string, fields []lake.Field, k *ast.Key, taken
 				WithHint("A key's columns need types that can be compared.").At(k.Columns[n].Pos))
 		}
 	}
+	for n, length := range k.Prefixes {
+		i := out.Columns[n]
+		switch c := classOf(fields[i].Type); {
+		case length == 0:
+			continue
+		case c != isText && c != isBytes:
+			b.failWith(sqlerr.New(sqlerr.InvalidTableDefinition, "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys").
+				WithNumber(1089).At(k.Columns[n].Pos))
+		}
+		out.Prefixes = k.Prefixes
+	}
 	mysql := b.d.HoldMode != nil
 	if mysql && slices.ContainsFunc(out.Columns, func(i int) bool { return classOf(fields[i].Type) == isText }) {
 		out.Collation = defaultCollation
@@ -114,10 +125,33 @@ func freeName(table, rest string, taken func(string) bool) string {
 	}
 }
 
-// KeyOf is what a column of the key k compares by: itself, or what it sorts by in its collation.
-func KeyOf(k lake.Key, c *plan.Col) plan.Expr {
-	if k.Collation == "" || classOf(c.Typ) != isText {
-		return c
+// KeyOf is what column i of the key k compares by: itself, its first letters or bytes, or what these sort
+// by in its collation.
+func KeyOf(k lake.Key, i int, c *plan.Col) plan.Expr {
+	call := func(name string, args ...plan.Expr) plan.Expr {
+		ts := make([]types.Type, len(args))
+		for n, a := range args {
+			ts[n] = a.Type()
+		}
+		f, err := eval.ResolveFunction(name, ts, false)
+		invariant.Check(err == nil, "there is no function %s", name)
+		return &plan.Call{Func: f.Func, Args: args, Typ: f.Ret, Pos: -1}
+	}
+	text := classOf(c.Typ) == isText
+	var x plan.Expr = c
+	if text && !c.Typ.Equal(types.T(types.Text)) && (i < len(k.Prefixes) && k.Prefixes[i] > 0 || k.Collation != "") {
+		x = &plan.Cast{X: c, Typ: types.T(types.Text), Context: plan.Implicit, Pos: -1}
+	}
+	if i < len(k.Prefixes) && k.Prefixes[i] > 0 {
+		n := int4Const(int64(k.Prefixes[i]))
+		if text {
+			x = call("left", x, n)
+		} else {
+			x = call("substring", x, int4Const(1), n)
+		}
+	}
+	if k.Collation == "" || !text {
+		return x
 	}
 	collation := k.Collation
 	if m := c.Typ.MySQL; m != nil && m.Collation != "" {
@@ -125,12 +159,12 @@ func KeyOf(k lake.Key, c *plan.Col) plan.Expr {
 	}
 	name := keyFunction(collation)
 	if name == "" {
-		return c
+		if _, cast := x.(*plan.Cast); cast {
+			return c
+		}
+		return x
 	}
-	text := types.T(types.Text)
-	f, err := eval.ResolveFunction(name, []types.Type{text}, false)
-	invariant.Check(err == nil, "there is no function %s", name)
-	return &plan.Call{Func: f.Func, Args: []plan.Expr{&plan.Cast{X: c, Typ: text, Context: plan.Implicit, Pos: -1}}, Typ: f.Ret, Pos: -1}
+	return call(name, x)
 }
 
 // tableKeys binds the keys of CREATE TABLE, and gives the identifier fields: the primary key's columns
@@ -157,7 +191,7 @@ func (b *binder) tableKeys(table string, fields []lake.Field, s *ast.CreateTable
 		key := b.declareKey(table, fields, k, func(n string) bool {
 			return taken(n) || slices.ContainsFunc(keys, func(k lake.Key) bool { return k.Name == n })
 		})
-		if key.Primary {
+		if key.Primary && key.Prefixes == nil {
 			identifier = identifierOf(fields, key.Columns)
 		}
 		keys = append(keys, key)

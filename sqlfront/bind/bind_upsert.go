@@ -144,10 +144,10 @@ func (u *upserting) match(k lake.Key, scan *plan.Scan, rows []plan.Column) plan.
 		op = plan.NotDistinctOp
 	}
 	var on []plan.Expr
-	for _, id := range k.Columns {
+	for n, id := range k.Columns {
 		for _, c := range scan.Cols {
 			if c.FieldID == id {
-				on = append(on, u.b.plainOperator(op, KeyOf(k, plan.ColOf(c.Column)), KeyOf(k, plan.ColOf(rows[u.place(id)])), -1))
+				on = append(on, u.b.plainOperator(op, KeyOf(k, n, plan.ColOf(c.Column)), KeyOf(k, n, plan.ColOf(rows[u.place(id)])), -1))
 			}
 		}
 	}
@@ -263,9 +263,9 @@ func (u *upserting) first(n plan.Node, keys []lake.Key, last bool) plan.Node {
 
 // keyExprs are what rows have the same key by, and the conditions under which a row has none.
 func (u *upserting) keyExprs(k lake.Key, rows []plan.Column) (by, null []plan.Expr) {
-	for _, id := range k.Columns {
+	for n, id := range k.Columns {
 		i := u.place(id)
-		by = append(by, KeyOf(k, plan.ColOf(rows[i])))
+		by = append(by, KeyOf(k, n, plan.ColOf(rows[i])))
 		if !k.NullsNotDistinct && !u.rel.TableSchema.Fields[i].Required {
 			null = append(null, &plan.IsNull{X: plan.ColOf(rows[i])})
 		}

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -164,28 +165,34 @@ func (p *parser) tableKey(name string) ast.Key {
 		}
 	}
 	p.usingType()
-	k.Columns = p.uniqueColumns()
+	p.uniqueColumns(&k)
 	p.indexOptions()
 	p.Modes(&k.ConstraintModes, "UNIQUE")
 	return k
 }
 
-// uniqueColumns parses the columns of a key. That a part of a text is unique is not supported.
-func (p *parser) uniqueColumns() []ast.Name {
-	var out []ast.Name
+// uniqueColumns parses the columns of a key, some of which by their first n letters or bytes: c (n).
+func (p *parser) uniqueColumns(k *ast.Key) {
 	p.Parens(func() {
 		p.List(func() {
 			if p.Ahead("(") {
 				p.Refuse(p.Pos(), "a key of expressions is not supported")
 			}
-			out = append(out, p.Dotted())
-			if p.Ahead("(") {
-				p.Refuse(p.Pos(), "a key of a column's prefix is not supported")
+			k.Columns = append(k.Columns, p.Dotted())
+			n := 0
+			if p.Accept("(") {
+				t := p.Take()
+				var err error
+				if n, err = strconv.Atoi(t.Text); err != nil || n < 1 {
+					p.At--
+					p.SyntaxError()
+				}
+				p.Expect(")")
 			}
+			k.Prefixes = append(k.Prefixes, n)
 			_ = p.Accept("asc") || p.Accept("desc")
 		})
 	})
-	return out
 }
 
 // foreignKey parses FOREIGN KEY [name] (columns) REFERENCES ….

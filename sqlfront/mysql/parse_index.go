@@ -34,7 +34,7 @@ func (p *parser) createUnique(pos int) ast.Stmt {
 	p.usingType()
 	p.Expect("on")
 	a := &ast.AlterTable{Verb: "CREATE INDEX", Pos: pos, Name: p.Table()}
-	k.Columns = p.uniqueColumns()
+	p.uniqueColumns(&k)
 	p.indexOptions()
 	lakehouse.AddKey(k, func(x ast.AlterAction) { a.Actions = append(a.Actions, x) })
 	return a
