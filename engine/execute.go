@@ -74,6 +74,11 @@ func (s *Session) plannerEnv(ctx context.Context, c *eval.Ctx, args []types.Datu
 		for _, p := range strings.Split(v, ",") {
 			env.Disable[strings.TrimSpace(p)] = true
 		}
+		if env.Disable["all"] {
+			for _, p := range planner.Passes { // those that are required run all the same
+				env.Disable[p.Name] = true
+			}
+		}
 	}
 	if !s.settings.bool("lhsql.runtime_filters") {
 		if env.Disable == nil {
@@ -104,6 +109,6 @@ func (s *Session) execEnv(c *eval.Ctx) *exec.Env {
 	}
 	runnerIn(c.Context).owns(acct)
 	c.Grow = acct.Grow
-	return &exec.Env{Ctx: c, Workers: s.workers(), BatchRows: int(s.settings.int("lhsql.batch_rows")),
+	return &exec.Env{Ctx: c, Workers: s.workers(), Reencode: s.settings.bool("lhsql.reencode"), BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		Account: acct, SpillDir: s.engine.cfg.TempDir, Scan: s.scanEnv(c, acct)}
 }

@@ -15,7 +15,7 @@ type Node interface {
 	Columns() []Column
 	Inputs() []Node
 	WithInputs(...Node) Node
-	node()
+	reshape(r *reshaper) Node // a copy with its parts passed through r; sealed
 }
 
 // Named gives a computed expression its output column.

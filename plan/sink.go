@@ -101,4 +101,9 @@ func (n *Write) WithInputs(in ...Node) Node {
 	m.Input = in[0]
 	return &m
 }
-func (*Write) node() {}
+func (n *Write) reshape(r *reshaper) Node {
+	m := *n
+	m.Action, m.File, m.Pos, m.RowID, m.RowSeq = r.expr(n.Action), r.expr(n.File), r.expr(n.Pos), r.expr(n.RowID), r.expr(n.RowSeq)
+	m.Row, m.Returning = r.list(n.Row), r.named(n.Returning)
+	return &m
+}

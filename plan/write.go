@@ -190,60 +190,35 @@ func (n *Replace) WithInputs(in ...Node) Node {
 	return &m
 }
 
-func (*Insert) node() {}
-func (*Update) node() {}
-func (*Delete) node() {}
-func (*Merge) node()  {}
-
-func (*Replace) node() {}
-
-// mapWriteExprs is MapNodeExprs for the nodes of this file; nil for others.
-func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds func([]Named) []Named) Node {
-	ret := func(in []Named) []Named {
-		if in == nil {
-			return nil
-		}
-		return nameds(in)
+func (n *Replace) reshape(*reshaper) Node {
+	m := *n
+	return &m
+}
+func (n *Insert) reshape(r *reshaper) Node {
+	m := *n
+	m.Returning = r.named(n.Returning)
+	m.Static = append([]StaticPartition(nil), n.Static...)
+	for i := range m.Static {
+		m.Static[i].Value = r.expr(m.Static[i].Value)
 	}
-	switch n := n.(type) {
-	case *Write:
-		m := *n
-		opt := func(e Expr) Expr {
-			if e == nil {
-				return nil
-			}
-			return f(e)
-		}
-		m.Action, m.File, m.Pos, m.RowID, m.RowSeq = opt(n.Action), opt(n.File), opt(n.Pos), opt(n.RowID), opt(n.RowSeq)
-		m.Row, m.Returning = list(n.Row), ret(n.Returning)
-		return &m
-	case *Insert:
-		m := *n
-		m.Returning = ret(n.Returning)
-		m.Static = append([]StaticPartition(nil), n.Static...)
-		for i := range m.Static {
-			m.Static[i].Value = f(m.Static[i].Value)
-		}
-		return &m
-	case *Update:
-		m := *n
-		m.Values, m.Returning = list(n.Values), ret(n.Returning)
-		return &m
-	case *Delete:
-		m := *n
-		m.Returning = ret(n.Returning)
-		return &m
-	case *Replace:
-		m := *n
-		return &m
-	case *Merge:
-		m := *n
-		m.On, m.Returning = f(n.On), ret(n.Returning)
-		m.Arms = append([]MergeArm(nil), n.Arms...)
-		for i := range m.Arms {
-			m.Arms[i].Cond, m.Arms[i].Values = f(m.Arms[i].Cond), list(m.Arms[i].Values)
-		}
-		return &m
+	return &m
+}
+func (n *Update) reshape(r *reshaper) Node {
+	m := *n
+	m.Row, m.Values, m.Returning = r.columns(n.Row), r.list(n.Values), r.named(n.Returning)
+	return &m
+}
+func (n *Delete) reshape(r *reshaper) Node {
+	m := *n
+	m.Returning = r.named(n.Returning)
+	return &m
+}
+func (n *Merge) reshape(r *reshaper) Node {
+	m := *n
+	m.On, m.Row, m.Action, m.Returning = r.expr(n.On), r.columns(n.Row), r.column(n.Action), r.named(n.Returning)
+	m.Arms = append([]MergeArm(nil), n.Arms...)
+	for i := range m.Arms {
+		m.Arms[i].Cond, m.Arms[i].Values = r.expr(m.Arms[i].Cond), r.list(m.Arms[i].Values)
 	}
-	return nil
+	return &m
 }
