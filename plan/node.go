@@ -52,6 +52,11 @@ type Scan struct {
 	// rules as Cols; Columns() does not list them.
 	PredCols []ScanColumn
 
+	// Files, if set, are data files that no snapshot has yet: these are read, and Snapshot is nil.
+	Files []*lake.DataFile
+	// Only, if set, are the data files of Snapshot, by path, of which alone rows are read.
+	Only map[string]bool
+
 	// Filled by the planner's prune pass.
 	Pruned bool
 	Tasks  []FileTask

@@ -45,6 +45,8 @@ type Insert struct {
 	Overwrite bool
 	Static    []StaticPartition
 	Returning []Named // over Source's columns; nil: none
+	// Upsert is set where rows that are there have been left out of Source.
+	Upsert *Upsert
 }
 
 // StaticPartition is `column = constant` of INSERT OVERWRITE … PARTITION.
@@ -94,6 +96,9 @@ type Merge struct {
 	Row       []Column
 	Action    Column
 	Returning []Named // over Row, Action and Source's columns
+	// Upsert and Statement are set where the statement is an INSERT … ON CONFLICT or its like.
+	Upsert    *Upsert
+	Statement string
 }
 
 // MergeMatch says for which pairs an arm stands.
@@ -125,10 +130,22 @@ type MergeArm struct {
 	Changed []bool
 }
 
+// Replace removes each target row that leaves Gone and inserts Rows, whose columns are the fields of
+// Target.Schema in order.
+type Replace struct {
+	Target  WriteTarget
+	Address RowAddress // in Gone
+	Gone    Node
+	Rows    Node
+	Upsert  *Upsert
+}
+
 func (n *Insert) Columns() []Column { return named(n.Returning) }
 func (n *Update) Columns() []Column { return named(n.Returning) }
 func (n *Delete) Columns() []Column { return named(n.Returning) }
 func (n *Merge) Columns() []Column  { return named(n.Returning) }
+
+func (*Replace) Columns() []Column { return nil }
 
 func (n *Insert) Inputs() []Node { return []Node{n.Source} }
 func (n *Update) Inputs() []Node { return []Node{n.Source} }
@@ -136,6 +153,9 @@ func (n *Delete) Inputs() []Node { return []Node{n.Source} }
 
 // Inputs of Merge are the target's scan, then the source.
 func (n *Merge) Inputs() []Node { return []Node{n.Scan, n.Source} }
+
+// Inputs of Replace are what goes, then what comes.
+func (n *Replace) Inputs() []Node { return []Node{n.Gone, n.Rows} }
 
 func (n *Insert) WithInputs(in ...Node) Node {
 	m := *n
@@ -164,6 +184,16 @@ func (n *Merge) WithInputs(in ...Node) Node {
 	return &m
 }
 
+func (n *Replace) WithInputs(in ...Node) Node {
+	m := *n
+	m.Gone, m.Rows = in[0], in[1]
+	return &m
+}
+
+func (n *Replace) reshape(*reshaper) Node {
+	m := *n
+	return &m
+}
 func (n *Insert) reshape(r *reshaper) Node {
 	m := *n
 	m.Returning = r.named(n.Returning)
