@@ -117,7 +117,7 @@ func (n mysqlNames) made(ctx context.Context, parts []string) (lake.Name, error)
 		return lake.Name{}, sqlerr.New(sqlerr.InsufficientPrivilege, "Access denied to database '%s'", db)
 	}
 	catalog, ns := n.s.databaseOf(ctx, db)
-	return lake.Name{Catalog: catalog, Namespace: ns, Table: table}, nil
+	return lake.Name{Catalog: catalog, Namespace: ns, Table: table}, n.s.creates(ctx, catalog, ns)
 }
 
 func (n mysqlNames) schema(ctx context.Context, parts []string) (catalog, namespace string) {

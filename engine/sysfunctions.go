@@ -310,11 +310,11 @@ var systemFunctions map[string]func(context.Context, *Session, []types.Datum) (t
 
 func init() {
 	systemFunctions = map[string]func(context.Context, *Session, []types.Datum) (types.Datum, error){
-		"pg_cancel_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
-			return s.signal(a[0].Int(), (*Session).Cancel)
+		"pg_cancel_backend": func(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+			return s.signal(ctx, a[0].Int(), (*Session).Cancel)
 		},
-		"pg_terminate_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
-			return s.signal(a[0].Int(), (*Session).Terminate)
+		"pg_terminate_backend": func(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+			return s.signal(ctx, a[0].Int(), (*Session).Terminate)
 		},
 		"pg_my_temp_schema": func(_ context.Context, s *Session, _ []types.Datum) (types.Datum, error) {
 			if s.temp == nil {
@@ -352,10 +352,13 @@ func init() {
 }
 
 // signal acts on another session of the same server.
-func (s *Session) signal(pid int64, f func(*Session)) (types.Datum, error) {
+func (s *Session) signal(ctx context.Context, pid int64, f func(*Session)) (types.Datum, error) {
 	t := s.engine.session(int32(pid))
 	if t == nil {
 		return types.NewBool(false), nil
+	}
+	if err := s.signals(ctx, t); err != nil {
+		return types.Null, err
 	}
 	f(t)
 	return types.NewBool(true), nil

@@ -630,11 +630,13 @@ type CreateView struct {
 	SQLPos  int    // where it begins in the statement's text
 	Replace bool
 	Temp    bool
+	Invoker bool // it reads its tables with the rights of who reads it
 	Pos     int
 }
 type CreateSchema struct {
 	Name        Name
 	IfNotExists bool
+	Owner       *RoleName // AUTHORIZATION
 	Pos         int
 }
 type Drop struct {
