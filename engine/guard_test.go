@@ -20,7 +20,9 @@ func locked(t *testing.T, dir string) (*Engine, func(user string) *Session) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	e.SetPasswords(func(_, password string, native bool) (string, string, error) { return "SCRAM-SHA-256$of " + password, "", nil })
+	e.SetPasswords(func(_, password string, native bool) (string, string, error) {
+		return "SCRAM-SHA-256$of " + password, "", nil
+	})
 	return e, func(user string) *Session {
 		t.Helper()
 		s, err := e.NewSession(ctx, SessionOptions{User: user, Database: "lake"})

@@ -570,6 +570,9 @@ func (m *MySQL) prepareText(ctx context.Context, n *ast.PrepareText) error {
 	if err := s.Hold(held); err != nil {
 		return err
 	}
+	if passwordIn(st.parsed.Stmt) {
+		text = hiddenText
+	}
 	s.ForgetPrepared(n.Name)
 	s.prepared[n.Name] = &preparedSQL{stmt: st, text: text, at: time.Now(), fromSQL: true, held: held}
 	return nil

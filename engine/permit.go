@@ -415,6 +415,29 @@ func (p *permission) sees(n lake.Name, uuid string) bool {
 	return p.st.Owns(p.role, g, uuid) || p.st.Held(p.role, g, uuid)|p.st.HeldOnAnyColumn(p.role, g, uuid) != 0
 }
 
+// seesJob tells whether lists show a piece of maintenance of a table, in a user's name: the user's own,
+// and those of tables that the role sees.
+func (s *Session) seesJob(ctx context.Context, table, user string) (sees bool, err error) {
+	sees = true
+	err = s.allowed(ctx, func(p *permission) error {
+		if o, ok := p.st.Role(user); ok && p.st.HasRightsOf(p.role, o.OID) || p.st.HasRightsOf(p.role, guard.ReadAllStats) {
+			return nil
+		}
+		catalog, rest, _ := strings.Cut(table, ".")
+		i := strings.LastIndexByte(rest, '.')
+		sees = i > 0 && p.sees(lake.Name{Catalog: catalog, Namespace: rest[:i], Table: rest[i+1:]}, "")
+		return nil
+	})
+	return sees, err
+}
+
+// monitors tells whether the role may see what the server as a whole has done.
+func (s *Session) monitors(ctx context.Context) (may bool, err error) {
+	may = true
+	err = s.allowed(ctx, func(p *permission) error { may = p.st.HasRightsOf(p.role, guard.ReadAllStats); return nil })
+	return may, err
+}
+
 // signals needs to be allowed to end what another session does.
 func (s *Session) signals(ctx context.Context, other *Session) error {
 	return s.allowed(ctx, func(p *permission) error {

@@ -35,7 +35,12 @@ func (s *Session) roleStatement(ctx context.Context, n ast.Stmt, r *Result) (kno
 		err = s.lockedOr(func() error { return s.grantRole(ctx, n, r) })
 	case *ast.Grant:
 		r.verb = grantVerb(n.Revoke, "")
-		err = s.grantOr(n.Revoke, r, func() error { return s.grant(ctx, n, r) })
+		err = s.grantOr(n.Revoke, r, func() error {
+			if s.my != nil {
+				return s.my.grant(ctx, n, r)
+			}
+			return s.grant(ctx, n, r)
+		})
 	case *ast.DefaultPrivileges:
 		r.verb = "ALTER DEFAULT PRIVILEGES"
 		err = s.grantOr(n.Grant.Revoke, r, func() error { return s.defaultPrivileges(ctx, n, r) })

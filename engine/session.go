@@ -159,10 +159,15 @@ func (s *Session) Parse(text string) ([]Parsed, error) {
 	defer s.Drop(cost)
 	list, err := s.dialect.parse(text)
 	if err != nil {
+		if HoldsPassword(text) {
+			text = hiddenText
+		}
 		s.note(text)
 		return nil, err
 	}
-	s.engine.trees.keep(key, list)
+	if !passwordsIn(list) {
+		s.engine.trees.keep(key, list)
+	}
 	return list, nil
 }
 

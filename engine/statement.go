@@ -73,7 +73,7 @@ func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) 
 	if err := s.checkAborted(p.Stmt); err != nil {
 		return nil, err
 	}
-	s.setState("active", p.Text)
+	s.setState("active", shownText(p))
 	if err := runnerIn(ctx).holdPlan(p.Text); err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (
 	if len(args) != len(st.params) {
 		return r, sqlerr.New(sqlerr.ProtocolViolation, "the statement has %d parameters, %d were given", len(st.params), len(args))
 	}
-	s.setState("active", st.parsed.Text)
+	s.setState("active", shownText(st.parsed))
 	s.noteQuery(st.parsed.Stmt)
 	if err := runnerIn(ctx).holdPlan(st.parsed.Text); err != nil {
 		return r, err

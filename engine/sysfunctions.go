@@ -174,6 +174,13 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 	case "pg_proc":
 		return syscat.FunctionOID(last)
 	case "pg_authid", "pg_roles":
+		if l, err := h.Lock(ctx); err == nil && l != nil {
+			r, ok := l.State.Role(last)
+			if !ok {
+				return 0, false
+			}
+			return r.OID, true
+		}
 		if last == s.opts.User {
 			return 10, true
 		}
@@ -290,6 +297,9 @@ func splitName(name string, quote byte, plain func(string) string) ([]string, bo
 // Call implements eval.Session: the functions that need catalogs or other sessions.
 func (x systemSession) Call(ctx context.Context, fn string, args []types.Datum) (types.Datum, bool, error) {
 	f, ok := systemFunctions[fn]
+	if isPrivilegeFunction(fn) && x.s.engine.guard != nil {
+		f, ok = privilegeFunctions[fn]
+	}
 	if !ok {
 		return types.Null, false, nil
 	}

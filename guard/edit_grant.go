@@ -18,9 +18,12 @@ type Grant struct {
 	AllPrivs bool
 	Columns  []ColumnPrivs
 	Branch   string // the privileges are on this branch alone
-	To       []OID  // 0: everybody
-	Option   bool   // WITH GRANT OPTION; of REVOKE: GRANT OPTION FOR
-	Cascade  bool
+	// Below: privileges of tables on a schema or database are meant, which hold for every table in it
+	// (MySQL's GRANT … ON db.*).
+	Below   bool
+	To      []OID // 0: everybody
+	Option  bool  // WITH GRANT OPTION; of REVOKE: GRANT OPTION FOR
+	Cascade bool
 }
 
 // ColumnPrivs are privileges on columns.
@@ -89,7 +92,10 @@ func (e *Edit) Grant(t Target, g Grant) error {
 		e.keep(t, o)
 		return nil
 	}
-	if err := valid(g.Privs, g.AllPrivs, kind); err != nil {
+	whole := kind.All()
+	if g.Below {
+		whole |= Table.All() | Schema.All()
+	} else if err := valid(g.Privs, g.AllPrivs, kind); err != nil {
 		return err
 	}
 	if g.Privs != 0 {
@@ -103,7 +109,7 @@ func (e *Edit) Grant(t Target, g Grant) error {
 				o.Columns = put(o.Columns, name, a)
 			}
 		}
-		a, err := e.change(t, o, o.acl(kind), g.Privs, kind.All(), g, t.Name.Shown())
+		a, err := e.change(t, o, o.acl(kind), g.Privs, whole, g, t.Name.Shown())
 		if err != nil {
 			return err
 		}

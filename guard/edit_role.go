@@ -252,7 +252,7 @@ func (e *Edit) mayGrantRole(r *Role) error {
 		}
 		return nil
 	}
-	if actor == nil || !actor.CreateRole && !e.isAdmin(e.Actor, r.OID) || isPredefined(r.OID) && !e.isAdmin(e.Actor, r.OID) {
+	if actor == nil || !actor.CreateRole && !e.IsAdmin(e.Actor, r.OID) || isPredefined(r.OID) && !e.IsAdmin(e.Actor, r.OID) {
 		return sqlerr.New(sqlerr.InsufficientPrivilege, "must have admin option on role \"%s\"", r.Name)
 	}
 	return nil

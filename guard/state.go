@@ -406,8 +406,8 @@ func (st *State) MaySet(role, to OID) bool {
 	return role == to || r != nil && (r.Super || st.reach(role, func(m *Membership, _ *Role) bool { return !m.NoSet })[to])
 }
 
-// isAdmin tells whether role may give others membership in of.
-func (st *State) isAdmin(role, of OID) bool {
+// IsAdmin tells whether role may give others membership in of.
+func (st *State) IsAdmin(role, of OID) bool {
 	if r := st.roles[role]; r == nil || r.Super {
 		return r != nil
 	}
@@ -483,10 +483,13 @@ func (st *State) Owns(role OID, n Name, uuid string) bool {
 // Held are the privileges that role has on an object, on all of it.
 func (st *State) Held(role OID, n Name, uuid string) Privilege {
 	r := st.roles[role]
-	if r == nil || r.Super {
-		if r == nil {
-			return 0
-		}
+	switch {
+	case role == 0: // what everybody has
+		p, _ := st.Find(n, uuid).acl(n.Kind).held(func(OID) bool { return false })
+		return p
+	case r == nil:
+		return 0
+	case r.Super:
 		return n.Kind.All()
 	}
 	who := st.who(role, n.Catalog)
@@ -502,12 +505,29 @@ func (st *State) Held(role OID, n Name, uuid string) Privilege {
 		if who(maintainAll) {
 			p |= Maintain
 		}
+		p |= st.below(Name{Schema, lake.Name{Catalog: n.Catalog, Namespace: n.Namespace}}, who)
+		p |= st.below(Name{Database, lake.Name{Catalog: n.Catalog}}, who)
 	case Schema:
+		if all, ok := st.objects[Name{Database, lake.Name{Catalog: n.Catalog}}]; ok {
+			if held, _ := all.ACL.held(who); held&Usage != 0 { // MySQL's GRANT … ON *.*
+				p |= held & Schema.All()
+			}
+		}
 		if p&Usage == 0 && (who(readAllData) || who(writeAllData)) {
 			p |= Usage
 		}
 	}
 	return p
+}
+
+// below is what a list of a schema or database gives of the tables in it.
+func (st *State) below(n Name, who func(OID) bool) Privilege {
+	o := st.objects[n]
+	if o == nil {
+		return 0
+	}
+	p, _ := o.ACL.held(who)
+	return p & Table.All()
 }
 
 // HeldOnColumn are those that role has on a column alone; any is the union over all columns.
@@ -565,6 +585,12 @@ func (st *State) ACLText(n Name, uuid string) []string {
 	}
 	return o.ACL.text(st.roleName)
 }
+
+// ACL gives an object's list, the default one where nobody has changed it.
+func (st *State) ACL(n Name, uuid string) ACL { return st.Find(n, uuid).acl(n.Kind) }
+
+// ColumnACL gives a column's list.
+func (st *State) ColumnACL(n Name, uuid, column string) ACL { return st.Find(n, uuid).Columns[column] }
 
 // ColumnACLText is ACLText of a column.
 func (st *State) ColumnACLText(n Name, uuid, column string) []string {

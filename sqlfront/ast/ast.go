@@ -820,7 +820,8 @@ type CreateIndex struct {
 type ShowInfo struct {
 	What         string
 	Full, Global bool
-	Object       Name // the table, view or database that it is about; no parts: none is named
+	Object       Name      // the table, view or database that it is about; no parts: none is named
+	For          *RoleName // of SHOW GRANTS
 	Like         *string
 	Where        Expr
 	// Offset and Count are the LIMIT of SHOW WARNINGS; Count -1: none.

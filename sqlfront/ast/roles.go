@@ -78,8 +78,9 @@ type GrantPriv struct {
 	Columns []string
 }
 
-// Grant is GRANT and REVOKE of privileges. Kind: "table", "schema", "database", "tables in schema", and
-// for MySQL "everything" (*.*); other kinds are objects that the lakehouse has none of.
+// Grant is GRANT and REVOKE of privileges. Kind: "table", "schema", "database", "tables in schema"; in
+// MySQL "in database" (db.*), "in this database" (*), "everything" (*.*), and for REVOKE ALL, GRANT
+// OPTION "whatever". Other kinds are objects that the lakehouse has none of.
 type Grant struct {
 	Revoke  bool
 	Privs   []GrantPriv
