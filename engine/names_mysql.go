@@ -103,6 +103,11 @@ func (n mysqlNames) relation(ctx context.Context, ref bind.TableRef, parts []str
 		}
 	}
 	catalog, ns := n.s.databaseOf(ctx, db)
+	if ref.Depth == 0 {
+		if err := n.s.entersSchema(ctx, catalog, ns); err != nil {
+			return nil, err
+		}
+	}
 	return relations{n.s}.in(ctx, ref, catalog, ns, table, x)
 }
 

@@ -36,6 +36,12 @@ func (n pgNames) relation(ctx context.Context, ref bind.TableRef, parts []string
 		return nil, &lake.NotFound{What: "relation", Name: table}
 	}
 	head := parts[:len(parts)-1]
+	if ref.Depth == 0 {
+		catalog, schema := n.schema(ctx, head)
+		if err := n.s.entersSchema(ctx, catalog, schema); err != nil {
+			return nil, err
+		}
+	}
 	if len(head) > 1 && n.s.engine.catalogs[head[0]] != nil {
 		rel, err := relations{n.s}.in(ctx, ref, head[0], strings.Join(head[1:], "."), table, x)
 		if !isNotFound(err) {

@@ -119,6 +119,21 @@ func (s *Session) usable(ctx context.Context, catalog, namespace string) (bool, 
 	return ok, err
 }
 
+// entersSchema refuses to say what there is in a schema that the role may not use. One that there is
+// not is not refused: the name may be read otherwise.
+func (s *Session) entersSchema(ctx context.Context, catalog, namespace string) error {
+	if mysqlSystem(namespace) && s.my != nil {
+		return nil
+	}
+	if ok, err := s.usable(ctx, catalog, namespace); err != nil || ok {
+		return err
+	}
+	if namespace != "public" && !s.namespaceExists(ctx, catalog, namespace) {
+		return nil
+	}
+	return guard.Denied(schemaName(catalog, namespace), false)
+}
+
 // actor is whose privileges a use is judged by: the role's, or those of the owner of the view in whose
 // text it stands, unless the view is one that reads with the rights of who reads it.
 func (p *permission) actor(u *bind.Use) guard.OID {
@@ -151,8 +166,8 @@ func (p *permission) use(u *bind.Use, w *writes, locks bool) error {
 	}
 	n, uuid := object(rel)
 	if rel.Virtual != nil && rel.Of == nil {
-		if slices.Contains(secret, rel.Schema+"."+rel.Name) {
-			return guard.Denied(n, false)
+		if slices.Contains(secret, rel.Schema+"."+rel.Name) && !p.st.HasRightsOf(role, guard.ReadAllData) {
+			return guard.Denied(n, rel.Name == "pg_shadow")
 		}
 		return nil
 	}
@@ -183,10 +198,11 @@ func (p *permission) use(u *bind.Use, w *writes, locks bool) error {
 				return e.WithHint("Its past is read with the privilege HISTORY.")
 			case rel.Meta != "":
 				return e.WithHint("What its metadata tells is for those who may read all of it.")
-			case rel.Past || missing&guard.Select == 0:
+			case rel.Past:
 				return e
 			}
-			if !p.columns(role, n, uuid, u.Columns, guard.Select) {
+			if missing&guard.Select != 0 && !p.columns(role, n, uuid, u.Columns, guard.Select) ||
+				missing&guard.Update != 0 && !p.columns(role, n, uuid, nil, guard.Update) {
 				return e
 			}
 		}
@@ -339,8 +355,8 @@ func (s *Session) creates(ctx context.Context, catalog, namespace string) error 
 		})
 	}
 	return s.allowed(ctx, func(p *permission) error {
-		if err := p.schema(catalog, namespace); err != nil {
-			return err
+		if n := databaseName(catalog); catalog != s.catalog && p.st.Held(p.role, n, "")&guard.Connect == 0 {
+			return guard.Denied(n, false)
 		}
 		if n := schemaName(catalog, namespace); p.st.Held(p.role, n, "")&guard.Create == 0 {
 			return guard.Denied(n, false)

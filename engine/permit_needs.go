@@ -115,10 +115,16 @@ func truncating(p *permission, _ context.Context, _ ast.Stmt, b *bind.Bound) err
 // creatingTable: the schema asks for CREATE once the name is resolved; here is what the new table is
 // made of and where it lies.
 func creatingTable(p *permission, ctx context.Context, n ast.Stmt, b *bind.Bound) error {
+	c := n.(*ast.CreateTable)
+	if c.Like != nil { // of which PostgreSQL asks later
+		if _, err := p.s.nameFor(ctx, c.Name.Parts, p.s.makesTemporary(c.Temp, c.Name.Parts, nil)); err != nil {
+			return err
+		}
+	}
 	if err := p.uses(b, nil, false); err != nil {
 		return err
 	}
-	if c := n.(*ast.CreateTable); c.Location != "" || b.Create != nil && places(b.Create.Props) {
+	if c.Location != "" || b.Create != nil && places(b.Create.Props) {
 		return p.s.reaches(ctx, guard.WriteServerFiles, "say where a table's files are")
 	}
 	return nil
@@ -170,7 +176,11 @@ func commenting(p *permission, ctx context.Context, n ast.Stmt, b *bind.Bound) e
 		}
 		return nil
 	}
-	return p.owns(b.Target)
+	err := p.owns(b.Target)
+	if e, ok := sqlerr.As(err); ok && c.Kind == "column" && strings.HasPrefix(e.Message, "must be owner") {
+		return sqlerr.New(e.Code, "must be owner of relation %s", b.Target.Name)
+	}
+	return err
 }
 
 func settingVariables(_ *permission, _ context.Context, n ast.Stmt, _ *bind.Bound) error {

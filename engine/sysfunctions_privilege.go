@@ -164,6 +164,9 @@ func (q *asking) systemHeld(n guard.Name) guard.Privilege {
 	if q.super() || n.Catalog == temporaryCatalog {
 		return guard.Table.All()
 	}
+	if q.p.st.HasRightsOf(q.role, guard.ReadAllData) {
+		return guard.Select
+	}
 	for _, x := range secret {
 		if x == n.Namespace+"."+n.Table {
 			return 0

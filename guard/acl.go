@@ -104,11 +104,10 @@ func (a ACL) find(grantee, grantor OID) int {
 	return len(a)
 }
 
+var errPublicOption = sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
+
 // grant gives grantee privileges in the name of grantor.
 func (a ACL) grant(owner, grantor, grantee OID, p Privilege, option bool) (ACL, error) {
-	if option && grantee == 0 {
-		return nil, sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
-	}
 	if option && grantor != owner {
 		// Options that came, by whatever way, from grantee cannot be his reason to have them.
 		rest := a

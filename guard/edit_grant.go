@@ -156,11 +156,7 @@ func put(m map[string]ACL, name string, a ACL) map[string]ACL {
 func valid(p Privilege, all bool, k Kind) error {
 	if bad := p &^ k.All(); bad != 0 && !all {
 		first := strings.Split(bad.String(), ", ")[0]
-		what := string(k)
-		if k == Table {
-			what = "relation"
-		}
-		return sqlerr.New(sqlerr.InvalidGrantOperation, "invalid privilege type %s for %s", first, what)
+		return sqlerr.New(sqlerr.InvalidGrantOperation, "invalid privilege type %s for %s", first, string(k))
 	}
 	return nil
 }
@@ -203,10 +199,15 @@ func (e *Edit) change(t Target, o *Object, a ACL, p, whole Privilege, g Grant, s
 	as, can := e.grantor(o, a, t.Name.Catalog, p)
 	if can == 0 {
 		held, opts := a.held(e.who(e.Actor, t.Name.Catalog))
-		h2, o2 := o.acl(t.Name.Kind).held(e.who(e.Actor, t.Name.Catalog))
-		if (held|opts|h2|o2)&whole == 0 {
+		if (held|opts|e.Held(e.Actor, t.Name, t.UUID))&whole == 0 {
+			if column, ok := strings.CutPrefix(shown, "column "); ok {
+				return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for column \"%s\" of relation \"%s\"", column, t.Name.Table)
+			}
 			return nil, Denied(t.Name, t.View)
 		}
+	}
+	if g.Option && !g.Revoke && slices.Contains(g.To, 0) {
+		return nil, errPublicOption
 	}
 	if done := p & can; shown != "" && done != p {
 		switch {
@@ -252,6 +253,9 @@ func (e *Edit) GrantDefault(k Default, g Grant) error {
 	}
 	if err := valid(g.Privs, g.AllPrivs, k.Kind); err != nil {
 		return err
+	}
+	if g.Option && !g.Revoke && slices.Contains(g.To, 0) {
+		return errPublicOption
 	}
 	// What holds in a schema is added to what holds everywhere, so that a list of a schema begins empty.
 	basis := ACL{}
@@ -379,11 +383,14 @@ func (e *Edit) SetOwner(t Target, to string) error {
 		return err
 	}
 	o := e.entry(t)
-	if o.Owner == r.OID {
+	if o.Owner == r.OID && t.Name.Kind != Table {
 		return nil
 	}
 	if !e.Owns(e.Actor, t.Name, t.UUID) {
 		return NotOwner(t.Name, t.View)
+	}
+	if o.Owner == r.OID {
+		return nil
 	}
 	if !e.super() {
 		if !e.IsMember(e.Actor, r.OID) {
@@ -439,6 +446,9 @@ func (e *Edit) Reassign(catalog string, from []string, to string) error {
 			continue
 		}
 		for _, t := range e.owned(catalog, old.OID) {
+			if above := (Name{Database, lake.Name{Catalog: catalog}}); t.Name.Kind == Schema && !e.super() && e.Held(r.OID, above, "")&Create == 0 {
+				return Denied(above, false)
+			}
 			e.give(t, e.entry(t), r.OID)
 		}
 	}

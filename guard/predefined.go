@@ -7,7 +7,7 @@ const Bootstrap OID = 10
 // changed or dropped. pg_maintain is PostgreSQL 17's.
 const (
 	DatabaseOwner OID = 6171
-	readAllData   OID = 6181
+	ReadAllData   OID = 6181
 	writeAllData  OID = 6182
 	maintainAll   OID = 6337
 
@@ -20,7 +20,7 @@ const (
 
 var predefined = []Role{
 	{OID: DatabaseOwner, Name: "pg_database_owner"},
-	{OID: readAllData, Name: "pg_read_all_data"},
+	{OID: ReadAllData, Name: "pg_read_all_data"},
 	{OID: writeAllData, Name: "pg_write_all_data"},
 	{OID: 3373, Name: "pg_monitor"},
 	{OID: ReadAllSettings, Name: "pg_read_all_settings"},

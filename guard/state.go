@@ -496,7 +496,7 @@ func (st *State) Held(role OID, n Name, uuid string) Privilege {
 	p, _ := st.Find(n, uuid).acl(n.Kind).held(who)
 	switch n.Kind {
 	case Table:
-		if who(readAllData) {
+		if who(ReadAllData) {
 			p |= Select
 		}
 		if who(writeAllData) {
@@ -513,7 +513,7 @@ func (st *State) Held(role OID, n Name, uuid string) Privilege {
 				p |= held & Schema.All()
 			}
 		}
-		if p&Usage == 0 && (who(readAllData) || who(writeAllData)) {
+		if p&Usage == 0 && (who(ReadAllData) || who(writeAllData)) {
 			p |= Usage
 		}
 	}
