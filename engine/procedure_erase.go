@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/maintain"
@@ -73,6 +76,67 @@ func (e *erasures) begin(names []string) (end func(), ok bool) {
 			delete(e.now, n)
 		}
 	}, true
+}
+
+// erasureLease is how long a server that has died keeps others from going on with its erasure.
+const erasureLease = 30 * time.Second
+
+// leaseErasure keeps other servers of the catalog from erasing from the tables until free is called. Two at
+// once would do no harm but undo each other's work. One that has the lease of a table is waited for, in case
+// it has died.
+func (s *Session) leaseErasure(ctx context.Context, list []maintain.Target) (free func(), err error) {
+	leaser, ok := list[0].Catalog.(lake.Leaser)
+	if !ok {
+		return func() {}, nil
+	}
+	host, _ := os.Hostname()
+	holder := host + " " + uuid.NewString()
+	var names []string
+	stop := make(chan struct{})
+	free = sync.OnceFunc(func() {
+		close(stop)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		for _, n := range names {
+			_ = leaser.Release(ctx, n, holder) // it runs out by itself
+		}
+	})
+	for _, g := range list {
+		name := "erase " + g.Table.UUID()
+		for until := time.Now().Add(erasureLease + 5*time.Second); ; sleep(ctx, time.Second) {
+			took, err := leaser.Lease(ctx, name, holder, erasureLease)
+			if err == nil && !took && time.Now().After(until) {
+				err = sqlerr.New(sqlerr.ObjectInUse, "another server is erasing from table %s", g.Table.Name.Table)
+			}
+			if err == nil && ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				free()
+				return nil, err
+			}
+			if took {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(erasureLease / 3):
+			}
+			for _, n := range names {
+				_ = guard.Run(func() error {
+					_, err := leaser.Lease(ctx, n, holder, erasureLease) // the next time, or never
+					return err
+				})
+			}
+		}
+	}()
+	return free, nil
 }
 
 // strings reads a parameter that repeats.
@@ -247,12 +311,9 @@ func (s *Session) erase(ctx context.Context, a *procedureArgs) ([][]types.Datum,
 			return nil, err
 		}
 		switch spec.Tags = strings.ToLower(text); spec.Tags {
-		case "drop":
-		case "rewrite":
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "TAGS REWRITE is not supported: what a tag holds is not written anew").
-				WithHint("TAGS DROP drops the tags that hold the value. Make a tag of the table as it is afterwards, if one is to be kept.")
+		case "drop", "rewrite":
 		default:
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid tags %q", text).WithHint("It is drop.")
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid tags %q", text).WithHint("It is drop or rewrite.")
 		}
 	}
 	return s.erasing(ctx, a, list, spec)
@@ -275,6 +336,11 @@ func (s *Session) erasing(ctx context.Context, a *procedureArgs, list []maintain
 		return nil, sqlerr.New(sqlerr.ObjectInUse, "another session is erasing from table %s", strings.Join(names, ", "))
 	}
 	defer end()
+	free, err := s.leaseErasure(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
 	job := s.engine.jobs.Start("erase", strings.Join(names, ", "), s.opts.User, s.pid, nil)
 	if spec.DryRun {
 		job.DryRun()
@@ -381,12 +447,13 @@ func erasureRows(ctx context.Context, s *Session, _ map[int]types.Datum, yield f
 	}
 	for _, r := range list {
 		var tables, before, after []string
-		var expired, rows, rewritten, removed, bytes, decoded, hits int64
+		var expired, restated, rows, rewritten, removed, bytes, decoded, hits int64
 		for _, t := range r.Tables {
 			tables = append(tables, t.Table)
 			before = append(before, headsText(t.Table, t.Before, len(r.Tables)))
 			after = append(after, headsText(t.Table, t.After, len(r.Tables)))
 			expired += int64(len(t.Expired))
+			restated += int64(len(t.Restated))
 			rows += t.RowsGone
 			rewritten += int64(len(t.Rewritten))
 			removed += int64(len(t.Removed))
@@ -403,7 +470,7 @@ func erasureRows(ctx context.Context, s *Session, _ map[int]types.Datum, yield f
 		n := types.NewInt
 		err := yield([]types.Datum{seq, textOrNull(r.ID), textOrNull(r.Status), textOrNull(strings.Join(r.Pending, "; ")), textOrNull(r.User), textOrNull(r.Reason),
 			instantOrNull(r.Started), instantOrNull(r.Ended), textOrNull(strings.Join(tables, ", ")), textOrNull(strings.Join(r.Column, ".")),
-			textOrNull(strings.Join(before, "; ")), textOrNull(strings.Join(after, "; ")), n(expired), n(rows), n(rewritten), n(removed), n(bytes), n(decoded), n(hits),
+			textOrNull(strings.Join(before, "; ")), textOrNull(strings.Join(after, "; ")), n(expired), n(restated), n(rows), n(rewritten), n(removed), n(bytes), n(decoded), n(hits),
 			textOrNull(strings.Join(r.Holds, "; ")), textOrNull(r.Value), textOrNull(r.Body), textOrNull(r.Prev), textOrNull(r.Hash)})
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ var systemViews = map[string]*systemViewDef{
 	"erasures": {rows: erasureRows, fields: systemFields(
 		"seq", types.Int8, "id", types.Text, "status", types.Text, "pending", types.Text, "user_name", types.Text, "reason", types.Text,
 		"started_at", types.TimestampTZ, "ended_at", types.TimestampTZ, "tables", types.Text, "column_name", types.Text,
-		"snapshots_before", types.Text, "snapshots_after", types.Text, "snapshots_expired", types.Int8, "rows_erased", types.Int8,
+		"snapshots_before", types.Text, "snapshots_after", types.Text, "snapshots_expired", types.Int8, "snapshots_rewritten", types.Int8, "rows_erased", types.Int8,
 		"files_rewritten", types.Int8, "files_removed", types.Int8, "bytes_removed", types.Int8, "objects_decoded", types.Int8, "hits", types.Int8,
 		"holds", types.Text, "value_hash", types.Text, "record", types.Text, "prev_hash", types.Text, "hash", types.Text)},
 	"storage": {rows: storageRows, fields: systemFields(append(slices.Clone(tableColumns), "held_for", types.Text, "files", types.Int8, "bytes", types.Int8)...)},

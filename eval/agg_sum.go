@@ -3,7 +3,6 @@ package eval
 import (
 	"math"
 
-	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -136,10 +135,6 @@ func (s *sumState) putDecimals(from, to int, out *vec.Vector) error {
 		putDecimal(out, g-from, t)
 	}
 	return nil
-}
-
-func errFloatOverflow() error {
-	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
 }
 
 // floatSum is sum of floats: a real adds up as a real.

@@ -143,15 +143,6 @@ func init() {
 	}
 }
 
-func transactionTime(c *Ctx) int64 {
-	if c == nil || c.Now.IsZero() {
-		return time.Now().UnixMicro()
-	}
-	return types.TimestampFromTime(c.Now)
-}
-
-func localNow(c *Ctx) int64 { return types.ToLocal(zoneOf(c), transactionTime(c)) }
-
 func midnight(c *Ctx) int64 {
 	days, _ := types.SplitTimestamp(localNow(c))
 	return days * types.MicrosPerDay

@@ -3,7 +3,6 @@ package eval
 import (
 	"math"
 	"strings"
-	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
@@ -225,13 +224,6 @@ func errUnit(name string, t types.Type, what string) error {
 		code = sqlerr.InvalidParameterValue
 	}
 	return sqlerr.New(code, "unit \"%s\" not %s for type %s", strings.ToLower(name), what, t)
-}
-
-func zoneOf(c *Ctx) *time.Location {
-	if c == nil || c.Zone == nil {
-		return time.UTC
-	}
-	return c.Zone
 }
 
 // infiniteField is a field of an infinite date or timestamp (ok): fields that grow without end

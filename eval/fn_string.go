@@ -13,14 +13,6 @@ import (
 
 // Strings: PostgreSQL's chapter 9.4, except what formats, matches and encodes (other files).
 
-// maxString bounds what a function may build of small arguments: PostgreSQL's MaxAllocSize, or
-// what the process has room for.
-func maxString() int { return vec.ByteLimit() }
-
-func errTooLong() error {
-	return vec.CheckBytes(vec.MaxValue + 1)
-}
-
 func init() {
 	const text, i4, i8 = types.Text, types.Int4, types.Int8
 	length := Fn1(func(s []byte) int { return utf8.RuneCount(s) })

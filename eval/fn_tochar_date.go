@@ -270,30 +270,6 @@ func (t *calendar) field(n formatNode) (string, error) {
 	return "", nil // FX
 }
 
-// zeroPadded is %0*d without its price.
-func zeroPadded(v int64, width int) string {
-	var b [32]byte
-	i := len(b)
-	u := uint64(v)
-	if v < 0 {
-		u = -u
-		width--
-	}
-	for ; u > 0 || i == len(b); u /= 10 {
-		i--
-		b[i] = byte('0' + u%10)
-	}
-	for i > len(b)-width {
-		i--
-		b[i] = '0'
-	}
-	if v < 0 {
-		i--
-		b[i] = '-'
-	}
-	return string(b[i:])
-}
-
 func zoneSign(east int) string {
 	if east < 0 {
 		return "-"

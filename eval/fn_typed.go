@@ -29,20 +29,6 @@ func typed(f func(c *Ctx, a []types.Datum, t []types.Type, ret types.Type) (type
 	}
 }
 
-// sessionText is how the session writes and reads values. c is nil while constants fold.
-func sessionText(c *Ctx) *types.TextOptions {
-	if c == nil {
-		return nil
-	}
-	o := &types.TextOptions{Zone: c.Zone, DateStyle: c.DateStyle, IntervalStyle: c.IntervalStyle,
-		ExtraFloatDigits: c.ExtraFloatDigits, ByteaOutput: c.ByteaOutput, Now: c.Now, Stop: c.MustLive}
-	if s := c.Session; s != nil {
-		o.ObjectName = func(k types.Kind, oid uint32) (string, bool) { return s.ObjectName(RegCatalog(k), oid) }
-		o.ObjectOID = func(k types.Kind, name string) (uint32, bool) { return s.ObjectOID(RegCatalog(k), name) }
-	}
-	return o
-}
-
 // RegCatalog is the catalog whose objects a reg… type names, or the type itself where it names them otherwise.
 func RegCatalog(k types.Kind) string {
 	switch k {

@@ -215,10 +215,6 @@ func unsignedBits(d types.Decimal) (uint64, bool) {
 	return w.Lo, true
 }
 
-func unsignedDecimal(u uint64) types.Decimal {
-	return types.DecimalFromInt128(types.Int128{Lo: u}, 0)
-}
-
 func castUnsigned(d types.Decimal) types.Decimal {
 	r := d.Round(0)
 	if u, ok := unsignedBits(r); ok {

@@ -276,3 +276,7 @@ func floatPower(a, b float64) (float64, error) {
 	}
 	return r, nil
 }
+
+func errFloatOverflow() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
+}

@@ -28,14 +28,6 @@ func init() {
 		op("!~~", sig(types.Bytea, types.Bytea), tBool, likeOnce(true, false)).like(true, false),
 		op("^@", sig(types.Text, types.Text), tBool, Fn2(func(s, p string) bool { return len(s) >= len(p) && s[:len(p)] == p })).total(),
 	)
-	for _, k := range []types.Kind{types.Text, types.Name, types.Bpchar} {
-		Register(
-			op("~", sig(k, types.Text), tBool, regexOnce("", false)).regex("", false),
-			op("!~", sig(k, types.Text), tBool, regexOnce("", true)).regex("", true),
-			op("~*", sig(k, types.Text), tBool, regexOnce("i", false)).regex("i", false),
-			op("!~*", sig(k, types.Text), tBool, regexOnce("i", true)).regex("i", true),
-		)
-	}
 }
 
 func concatBytes(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {

@@ -124,6 +124,10 @@ func (f Func) nonStrict() Func { f.NonStrict = true; return f }
 // total says that the function cannot fail, whatever its arguments.
 func (f Func) total() Func { f.Total = true; return f }
 
+// PerCall gives a function a kernel that each call of it keeps, made once: for what it remembers from batch to
+// batch.
+func (f Func) PerCall(kernel func(*plan.Call) Kernel) Func { f.fast.kernel = kernel; return f }
+
 // stable says that an operator depends on the session (its time zone).
 func (f Func) stable() Func { f.Volatility = plan.Stable; return f }
 

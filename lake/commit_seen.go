@@ -60,6 +60,12 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 	case "remove-snapshots":
 		ids, _ := u["snapshot-ids"].([]int64)
 		return !slices.ContainsFunc(ids, func(id int64) bool { return t.SnapshotByID(id) != nil })
+	case restateUpdate:
+		ids, _ := u["snapshot-ids"].([]int64)
+		return !slices.ContainsFunc(ids, func(id int64) bool {
+			a, b := is.SnapshotByID(id), t.SnapshotByID(id)
+			return a == nil || b == nil || a.ManifestList != b.ManifestList
+		})
 	case "set-statistics", "remove-statistics", "remove-partition-statistics":
 		id, _ := u["snapshot-id"].(int64)
 		named := func(of *state) string {

@@ -15,6 +15,7 @@ import (
 //	→ holds and tags stop it by name, before anything is changed
 //	→ rewrite the heads of all branches (copy-on-write)            erase_rewrite.go
 //	→ forget the snapshots that hold it, remove their files        erase_run.go
+//	  or, with TAGS REWRITE, state them anew without the rows      erase_history.go
 //	→ old metadata, statistics, orphans
 //	→ verify: decode every object in the table's folders
 //	→ evidence                                                     erase_evidence.go
@@ -30,7 +31,9 @@ type EraseSpec struct {
 	Column []string // by names, from the top-level column down
 	Values []string // as text
 	Reason string
-	Tags   string // "drop": tags that hold the value go; "": they stop the erasure
+	// Tags is "" where tags that hold the value stop the erasure, "drop" where they go, and "rewrite" where
+	// they, and all other snapshots that hold it, are rewritten without the rows.
+	Tags   string
 	DryRun bool
 	User   string
 }
@@ -58,6 +61,7 @@ const (
 	holderBounds     = "manifest bounds"
 	holderPartition  = "partition value"
 	holderPath       = "path"
+	holderDefault    = "the column's default" // in a data file's rows, for the file is older than the column
 	holderManifest   = "manifest"
 	holderList       = "manifest list"
 	holderSummary    = "snapshot summary"
@@ -120,14 +124,17 @@ type TableEvidence struct {
 	After     map[string]int64 `json:"heads_after"`
 	Expired   []int64          `json:"snapshots_expired,omitempty"`
 	Tags      []string         `json:"tags_dropped,omitempty"`
+	Restated  []int64          `json:"snapshots_rewritten,omitempty"`
 	Rewritten []FileEvidence   `json:"files_rewritten,omitempty"`
 	Added     []FileEvidence   `json:"files_added,omitempty"`
 	Removed   []FileEvidence   `json:"files_removed,omitempty"`
-	RowsGone  int64            `json:"rows_erased"`
-	Decoded   int64            `json:"objects_decoded"`
-	Hits      int64            `json:"hits"`
-	Searched  string           `json:"searched"` // "bytes", or "values" where the value is too short or a number
-	Copies    []string         `json:"may_hold_copies,omitempty"`
+	RowsGone  int64            `json:"rows_erased"` // of heads of branches
+	// HistoryGone are rows of files that older snapshots show, each once for each set of deletes.
+	HistoryGone int64    `json:"history_rows_erased,omitempty"`
+	Decoded     int64    `json:"objects_decoded"`
+	Hits        int64    `json:"hits"`
+	Searched    string   `json:"searched"` // "bytes", or "values" where the value is too short or a number
+	Copies      []string `json:"may_hold_copies,omitempty"`
 }
 
 // EraseRecord is the evidence of one erasure, as it stood at the end of a try.

@@ -27,6 +27,7 @@ type findings struct {
 	files     map[string]*heldFile // content files that hold it, by where they lie
 	manifests map[string]string    // manifests that hold it themselves, by path as the metadata says; where in them
 	snapshots map[int64]string     // and why they have to go
+	shown     map[int64]bool       // heads of branches whose rows have it under the table's schema alone
 	stats     map[int64][]string   // statistics files that hold it, by snapshot
 	log       []string             // metadata files of the log that hold it, as the log says
 	orphans   []lake.Object        // that hold it
@@ -45,12 +46,25 @@ type heldFile struct {
 	cut       string          // bounds that are the beginning of a value
 	values    int64
 	gone      bool
-	bad       bool
+	bytes     bool  // it holds the value itself
+	lacks     []int // fields whose default gives it to the rows
+}
+
+// bad tells whether a file holds the value, or its rows have it by default.
+func (x *heldFile) bad() bool { return x.bytes || len(x.lacks) > 0 }
+
+// under tells whether rows of the file that have the value are shown by a schema, or hidden in the file.
+func (x *heldFile) under(s *lake.Schema) bool { return x != nil && (x.bytes || shows(s, x.lacks)) }
+
+// holds tells whether a file holds the value itself.
+func (f *findings) holds(path string) bool {
+	x := f.files[f.t.Resolve(path)]
+	return x != nil && x.bytes
 }
 
 // find looks at a state of the table. paranoid: in every byte of every object that it holds.
 func find(ctx context.Context, g Target, m *matcher, s *searching, paranoid bool) (*findings, error) {
-	f := &findings{g: g, t: g.Table, m: m, s: s, files: map[string]*heldFile{}, manifests: map[string]string{}, snapshots: map[int64]string{}, stats: map[int64][]string{}}
+	f := &findings{g: g, t: g.Table, m: m, s: s, files: map[string]*heldFile{}, manifests: map[string]string{}, snapshots: map[int64]string{}, stats: map[int64][]string{}, shown: map[int64]bool{}}
 	of, err := f.lists(ctx)
 	if err != nil {
 		return nil, err
@@ -182,7 +196,7 @@ func (f *findings) open(ctx context.Context, paranoid bool) error {
 	for _, x := range list {
 		h := hits[x.path]
 		x.values, x.gone = h.Values, h.Gone
-		x.bad = h.any() || len(x.where) > 0
+		x.bytes, x.lacks = h.any() || len(x.where) > 0, h.Lacks
 		switch {
 		case x.gone && len(x.live) == 0:
 			if len(x.where) == 0 { // an old manifest says that it was removed, and so it was
@@ -202,7 +216,10 @@ func (f *findings) open(ctx context.Context, paranoid bool) error {
 		if slices.ContainsFunc(x.where, func(w string) bool { return strings.HasPrefix(w, holderPartition) }) && x.values == 0 && x.kind == lake.HeldData {
 			x.values = x.file.RecordCount // of files that were brought in from elsewhere, the partition alone says it
 		}
-		if !x.bad {
+		if x.values == 0 && len(x.lacks) > 0 {
+			x.values, x.where = h.Rows, append(x.where, holderDefault)
+		}
+		if !x.bad() {
 			delete(f.files, x.path)
 		}
 	}
@@ -227,14 +244,28 @@ func (f *findings) conclude(of map[string][]int64) {
 			f.because(id, "a manifest of it holds it")
 		}
 	}
+	heads := map[int64]bool{} // of branches, which are read with the table's schema, not with their own
+	for _, r := range f.t.Refs() {
+		heads[r.SnapshotID] = heads[r.SnapshotID] || r.Branch
+	}
 	for _, p := range sortedKeys(f.files) {
 		x := f.files[p]
 		var ids []int64
 		for m := range x.live {
-			ids = append(ids, of[m]...)
 			for _, id := range of[m] {
-				f.because(id, "files of it hold it")
+				switch {
+				case x.under(f.t.SnapshotSchema(f.t.SnapshotByID(id))):
+					f.because(id, "files of it hold it")
+				case heads[id] && x.under(f.t.Schema()):
+					f.shown[id] = true
+				default:
+					continue
+				}
+				ids = append(ids, id)
 			}
+		}
+		if len(ids) == 0 && !x.bytes {
+			continue
 		}
 		if x.gone {
 			continue
@@ -272,6 +303,11 @@ func splitWhere(text string) (kind, where string) {
 		}
 	}
 	return holderBounds, text
+}
+
+// in tells whether a branch or tag leads to the value.
+func (f *findings) in(r lake.Ref) bool {
+	return f.snapshots[r.SnapshotID] != "" || r.Branch && f.shown[r.SnapshotID]
 }
 
 func (f *findings) because(id int64, why string) {
@@ -471,20 +507,19 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 // splitRows tells of each data file that holds rows in which refs they are deleted: a holder of deleted
 // rows alone is called so.
 func (f *findings) splitRows(ctx context.Context, env RewriteEnv) error {
-	cols, _ := row(f.t.Schema())
-	pred, err := f.m.predicate(cols)
-	if err != nil || pred == nil {
+	cond, err := f.m.condition(f.t.Schema())
+	if err != nil || cond.pred == nil {
 		return err
 	}
 	live := map[string]int64{}
 	seen := map[int64]bool{}
 	for _, r := range f.t.Refs() {
 		snap := f.t.SnapshotByID(r.SnapshotID)
-		if snap == nil || seen[snap.ID] || f.snapshots[snap.ID] == "" {
+		if snap == nil || seen[snap.ID] || !f.in(r) {
 			continue
 		}
 		seen[snap.ID] = true
-		tasks, err := tasksAt(ctx, env, f.t, snap)
+		tasks, err := tasksOf(ctx, env, filesOf(f.t, snap, f.t.Schema()))
 		if err != nil {
 			return err
 		}
@@ -493,7 +528,7 @@ func (f *findings) splitRows(ctx context.Context, env RewriteEnv) error {
 			if x := f.files[p]; x == nil || x.values == 0 {
 				continue
 			}
-			n, err := f.liveRows(ctx, env, snap, tasks[i:i+1], cols, pred)
+			n, err := f.liveRows(ctx, env, snap, tasks[i:i+1], cond)
 			if err != nil {
 				return err
 			}
@@ -518,14 +553,13 @@ func (f *findings) splitRows(ctx context.Context, env RewriteEnv) error {
 }
 
 // liveRows counts the rows of tasks that match and are not deleted.
-func (f *findings) liveRows(ctx context.Context, env RewriteEnv, snap *lake.Snapshot, tasks []plan.FileTask, cols []plan.Column, pred plan.Expr) (n int64, err error) {
-	at := slices.IndexFunc(f.t.Schema().Fields, func(x lake.Field) bool { return x.ID == f.m.path[0] })
+func (f *findings) liveRows(ctx context.Context, env RewriteEnv, snap *lake.Snapshot, tasks []plan.FileTask, cond condition) (n int64, err error) {
 	list := slices.Clone(tasks)
 	for i := range list {
-		list[i].Residual = pred
+		list[i].Residual = cond.pred
 	}
-	s, err := scan.Open(ctx, &plan.Scan{Table: f.t, Snapshot: snap, Schema: f.t.Schema(), Alias: f.t.Name.Table, Pruned: true, Tasks: list,
-		Cols: []plan.ScanColumn{{Column: cols[at], FieldID: f.m.path[0]}}, Pred: pred}, env.Exec.Scan)
+	s, err := scan.Open(ctx, &plan.Scan{Table: f.t, Snapshot: snap, Schema: cond.schema, Alias: f.t.Name.Table, Pruned: true, Tasks: list,
+		Cols: cond.reads, Pred: cond.pred}, env.Exec.Scan)
 	if err != nil {
 		return 0, err
 	}
@@ -542,11 +576,6 @@ func (f *findings) liveRows(ctx context.Context, env RewriteEnv, snap *lake.Snap
 		}
 		n += int64(b.Len())
 	}
-}
-
-// tasksAt are the data files of a snapshot, with the deletes that apply.
-func tasksAt(ctx context.Context, env RewriteEnv, t *lake.Table, snap *lake.Snapshot) ([]plan.FileTask, error) {
-	return tasksOf(ctx, env, filesOf(t, snap))
 }
 
 // CopiesIn tells whether a table was written from rows of another, as the summaries of its snapshots

@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"bytes"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type matcher struct {
 	// now is the field in the table's schema, with the path of field ids to it; nil: it was dropped.
 	now  *lake.Field
 	path []int
+	// defaults are the fields, by id, for which files from before they were added take a value that is
+	// looked for.
+	defaults []int
 	// needles are looked for as bytes: the values, and how paths spell them.
 	needles [][]byte
 	table   *lake.Table
@@ -83,6 +87,9 @@ func newMatcher(t *lake.Table, column, values []string) (*matcher, error) {
 			}
 			x.values = append(x.values, d)
 			m.needle(d, x.field, v)
+			if def := x.field.InitialDefault; def != nil && types.Compare(*def, d, x.field.Type) == 0 {
+				m.defaults = append(m.defaults, id)
+			}
 		}
 	}
 	return m, nil
@@ -343,54 +350,90 @@ func (m *matcher) summary(mf *lake.Manifest) (string, bool) {
 	return "", false
 }
 
-// want tells parquet.SearchFile which leaf is compared with what. Files without field ids have names.
-func (m *matcher) want(n *parquet.Node, path []string) (types.Type, []types.Datum) {
-	if x := m.fields[n.ID]; x != nil && n.ID >= 0 {
-		return x.field.Type, x.values
-	}
+// at is the field that a file's leaf holds values of, nil if it is none of those. Files without field ids
+// have names.
+func (m *matcher) at(n *parquet.Node, path []string) *matchField {
 	if n.ID >= 0 {
-		return types.Type{}, nil
+		return m.fields[n.ID]
 	}
 	name := strings.Join(path, ".")
 	for _, x := range m.fields {
 		if slices.Contains(x.names, name) {
-			return x.field.Type, x.values
+			return x
 		}
 	}
-	return types.Type{}, nil
+	return nil
 }
 
-// predicate is the condition on rows of the table as it is now, over its columns as a scan has them;
-// nil: the table has no such column any more. It is never NULL.
-func (m *matcher) predicate(cols []plan.Column) (plan.Expr, error) {
-	if m.now == nil {
-		return nil, nil
-	}
-	schema := m.table.Schema()
-	at := slices.IndexFunc(schema.Fields, func(f lake.Field) bool { return f.ID == m.path[0] })
-	var e plan.Expr = plan.ColOf(cols[at])
-	f := &schema.Fields[at]
-	for _, id := range m.path[1:] {
-		i := slices.IndexFunc(f.Children, func(c lake.Field) bool { return c.ID == id })
-		f = &f.Children[i]
-		e = &plan.FieldOf{X: e, Index: i, Typ: f.Type}
-	}
+// shows tells whether a schema shows one of the fields.
+func shows(s *lake.Schema, ids []int) bool {
+	return slices.ContainsFunc(ids, func(id int) bool { return idsTo(s.Fields, id) != nil })
+}
+
+// condition is the condition on rows as a schema of the table's shows them.
+type condition struct {
+	schema *lake.Schema
+	reads  []plan.ScanColumn // the top-level columns that it is over, with the ids that row gives them
+	pred   plan.Expr         // never NULL; nil: the schema shows no such column
+}
+
+// condition is the one on rows that have a value in a field which the schema shows.
+func (m *matcher) condition(s *lake.Schema) (condition, error) {
+	c := condition{schema: s}
+	cols, _ := row(s)
 	var any []plan.Expr
-	for _, v := range m.fields[m.now.ID].values {
-		r, err := eval.ResolveOperator(plan.NotDistinctOp, []types.Type{f.Type, f.Type})
-		if err != nil {
-			return nil, err
+	for _, id := range slices.Sorted(maps.Keys(m.fields)) {
+		path := idsTo(s.Fields, id)
+		if path == nil {
+			continue
 		}
-		args := []plan.Expr{e, &plan.Const{Value: v, Typ: f.Type}}
-		for i := range args {
-			if i < len(r.Args) && !args[i].Type().Same(r.Args[i]) {
-				args[i] = &plan.Cast{X: args[i], Typ: r.Args[i], Context: plan.Implicit, Pos: -1}
+		at := slices.IndexFunc(s.Fields, func(f lake.Field) bool { return f.ID == path[0] })
+		c.reads = append(c.reads, plan.ScanColumn{Column: cols[at], FieldID: path[0]})
+		var e plan.Expr = plan.ColOf(cols[at])
+		f := &s.Fields[at]
+		for _, id := range path[1:] {
+			i := slices.IndexFunc(f.Children, func(c lake.Field) bool { return c.ID == id })
+			f = &f.Children[i]
+			e = &plan.FieldOf{X: e, Index: i, Typ: f.Type}
+		}
+		for _, v := range m.fields[id].values {
+			// The value is of the field's widest type.
+			args := []plan.Expr{e, &plan.Const{Value: v, Typ: m.fields[id].field.Type}}
+			r, err := eval.ResolveOperator(plan.NotDistinctOp, []types.Type{args[0].Type(), args[1].Type()})
+			if err != nil {
+				return c, err
 			}
+			for i := range args {
+				if i < len(r.Args) && !args[i].Type().Same(r.Args[i]) {
+					args[i] = &plan.Cast{X: args[i], Typ: r.Args[i], Context: plan.Implicit, Pos: -1}
+				}
+			}
+			any = append(any, &plan.Call{Func: r.Func, Args: args, Typ: types.T(types.Bool), Pos: -1})
 		}
-		any = append(any, &plan.Call{Func: r.Func, Args: args, Typ: types.T(types.Bool), Pos: -1})
 	}
-	if len(any) == 1 {
-		return any[0], nil
+	switch len(any) {
+	case 0:
+	case 1:
+		c.pred = any[0]
+	default:
+		c.pred = &plan.Or{Args: any}
 	}
-	return &plan.Or{Args: any}, nil
+	return c, nil
+}
+
+// idsTo is the path of field ids to a field that structs alone are around; nil: there is none.
+func idsTo(fields []lake.Field, id int) []int {
+	for i := range fields {
+		f := &fields[i]
+		if f.ID == id {
+			return []int{id}
+		}
+		if f.Iceberg != "struct" {
+			continue
+		}
+		if p := idsTo(f.Children, id); p != nil {
+			return append([]int{f.ID}, p...)
+		}
+	}
+	return nil
 }

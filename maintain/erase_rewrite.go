@@ -27,19 +27,7 @@ func (f *findings) rewriteHead(ctx context.Context, env RewriteEnv, branch strin
 	if err != nil || s.snapshot == nil {
 		return err == nil, err
 	}
-	s.chosen = map[string]bool{}
-	touched := map[string]bool{}
-	for i := range s.tasks {
-		task := &s.tasks[i]
-		hit := f.files[t.Resolve(task.File.Path)] != nil
-		for _, d := range task.Deletes {
-			hit = hit || f.files[t.Resolve(d.Path)] != nil
-		}
-		if hit {
-			s.chosen[task.File.Path] = true
-			touched[t.Resolve(task.File.Path)] = true
-		}
-	}
+	s.chosen = f.held(s.tasks, t.Schema())
 	p := &RewritePlan{g: f.g, spec: RewriteSpec{Branch: branch, Statement: "ERASE"}, order: tableOrder(t), snapshot: s.snapshot}
 	if p.opt, err = readRewriteOptions(t, map[string]string{"rewrite-all": "true"}, "write.target-file-size-bytes", 512<<20, slices.Concat(rewriteShared, rewriteOnly)); err != nil {
 		return false, err
@@ -51,22 +39,18 @@ func (f *findings) rewriteHead(ctx context.Context, env RewriteEnv, branch strin
 		return false, err
 	}
 	p.group(s)
-	cols, _ := row(t.Schema())
-	pred, err := f.m.predicate(cols)
+	cond, err := f.m.condition(t.Schema())
 	if err != nil {
 		return false, err
 	}
-	r := &rewriting{p: p, env: env, table: t}
-	if pred != nil {
-		r.keep = &plan.Not{X: pred}
-	}
+	r := cond.rewriting(p, env)
 	var all []*written
 	var gone, read int64
 	known := true
 	for _, g := range p.Groups {
 		w := &written{group: g}
-		if pred != nil {
-			n, err := f.liveRows(ctx, env, s.snapshot, g.Tasks, cols, pred)
+		if cond.pred != nil {
+			n, err := f.liveRows(ctx, env, s.snapshot, g.Tasks, cond)
 			if err != nil {
 				r.discard(ctx, all)
 				return false, err
@@ -87,7 +71,7 @@ func (f *findings) rewriteHead(ctx context.Context, env RewriteEnv, branch strin
 	ch, _ := r.join(all, nil)
 	// Delete files that hold it go even if they are not seen to dangle: no file is left that they apply to.
 	for k, d := range p.held.files {
-		if f.files[t.Resolve(d.Path)] != nil && !slices.ContainsFunc(ch.Remove, func(x *lake.DataFile) bool { return deleteKey(x) == k }) {
+		if f.holds(d.Path) && !slices.ContainsFunc(ch.Remove, func(x *lake.DataFile) bool { return deleteKey(x) == k }) {
 			ch.Remove = append(ch.Remove, d)
 		}
 	}
@@ -133,6 +117,32 @@ func (f *findings) rewriteHead(ctx context.Context, env RewriteEnv, branch strin
 	return true, nil
 }
 
+// held are the data files that hold the value, or whose rows a schema shows with it, or that have deletes in
+// a file that holds it; by path.
+func (f *findings) held(tasks []plan.FileTask, s *lake.Schema) map[string]bool {
+	out := map[string]bool{}
+	for i := range tasks {
+		task := &tasks[i]
+		hit := f.files[f.t.Resolve(task.File.Path)].under(s)
+		for _, d := range task.Deletes {
+			hit = hit || f.holds(d.Path)
+		}
+		if hit {
+			out[task.File.Path] = true
+		}
+	}
+	return out
+}
+
+// rewriting writes rows that the condition is not true of, as its schema shows them.
+func (c condition) rewriting(p *RewritePlan, env RewriteEnv) *rewriting {
+	r := &rewriting{p: p, env: env, table: p.g.Table, schema: c.schema}
+	if c.pred != nil {
+		r.keep = &plan.Not{X: c.pred}
+	}
+	return r
+}
+
 func heldName(f *lake.DataFile) string {
 	switch f.Content {
 	case lake.PositionDeletes:
@@ -166,7 +176,7 @@ func (f *findings) headFiles(ctx context.Context, branch string) (files bool, ma
 	}
 	for _, x := range f.files {
 		for m := range x.live {
-			files = files || in[m]
+			files = files || in[m] && x.under(f.t.Schema())
 		}
 	}
 	// A list or a summary that holds it is written anew with any manifest.

@@ -77,6 +77,8 @@ type tableErasure struct {
 	why   error           // and why
 	// verified is the metadata file of the state that was last proven to be clean.
 	verified string
+	// restated are the snapshots that were stated anew.
+	restated map[int64]bool
 }
 
 // Erase erases a value from tables, or goes on where a try of before has ended: one of the same value
@@ -90,6 +92,10 @@ func Erase(ctx context.Context, list []Target, env EraseEnv, spec EraseSpec) (Er
 		}
 		if err := lake.Alone(ctx, g.Catalog, g.Table); err != nil {
 			return EraseResult{}, err
+		}
+		if spec.Tags == "rewrite" && !writesMetadata(g.Catalog) {
+			return EraseResult{}, sqlerr.New(sqlerr.FeatureNotSupported, "TAGS REWRITE is not supported for table %s: no update that its catalog's server takes rewrites a snapshot", g.Table.Name.Table).
+				WithHint("TAGS DROP drops the tags that hold the value.")
 		}
 		m, err := newMatcher(g.Table, spec.Column, spec.Values)
 		if err != nil {
@@ -144,8 +150,7 @@ func (x *tableErasure) find(ctx context.Context, paranoid bool) (*findings, erro
 func (x *tableErasure) mayErase(f *findings) error {
 	t := f.t
 	for _, r := range t.Refs() {
-		why := f.snapshots[r.SnapshotID]
-		if why == "" {
+		if !f.in(r) {
 			continue
 		}
 		kind := "branch"
@@ -156,9 +161,9 @@ func (x *tableErasure) mayErase(f *findings) error {
 			return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "%s %q of table %s is under a hold: %s", kind, r.Name, t.Name.Table, hold).
 				WithHint("It holds the value. When the hold ends: ALTER TABLE … UNSET TBLPROPERTIES ('%s%s').", holdProperty, r.Name)
 		}
-		if !r.Branch && x.e.spec.Tags != "drop" {
+		if !r.Branch && x.e.spec.Tags == "" {
 			return sqlerr.New(sqlerr.DependentObjectsExist, "tag %q of table %s holds the value", r.Name, t.Name.Table).
-				WithHint("ERASE … TAGS DROP drops the tags that hold it.")
+				WithHint("ERASE … TAGS DROP drops the tags that hold it; TAGS REWRITE rewrites history without the rows.")
 		}
 	}
 	return nil
@@ -181,7 +186,7 @@ func (e *erasing) dry(ctx context.Context, found []*findings) (EraseResult, erro
 		}
 		add("find", files, fmt.Sprintf("%d values in %d data files; %d holders in all", rows, files, len(f.holders)))
 		for _, ref := range f.t.Refs() {
-			if f.snapshots[ref.SnapshotID] == "" {
+			if !f.in(ref) {
 				continue
 			}
 			if ref.Branch {
@@ -192,11 +197,15 @@ func (e *erasing) dry(ctx context.Context, found []*findings) (EraseResult, erro
 					}
 				}
 				add("rewrite", n, "data files of branch "+ref.Name)
-			} else {
+			} else if e.spec.Tags == "drop" {
 				add("drop tag", 1, ref.Name)
 			}
 		}
-		add("expire", int64(len(f.snapshots)), "snapshots")
+		if e.spec.Tags == "rewrite" {
+			add("rewrite history", int64(len(f.snapshots)), "snapshots")
+		} else {
+			add("expire", int64(len(f.snapshots)), "snapshots")
+		}
 		add("remove", int64(len(f.orphans)), "orphans")
 		more, err := e.env.Copies(ctx, f.t.Name)
 		if err != nil {
@@ -349,7 +358,7 @@ func (x *tableErasure) run(ctx context.Context) error {
 func (x *tableErasure) next(ctx context.Context, f *findings) (did bool, err error) {
 	e := x.e
 	for _, r := range f.t.Refs() {
-		if !r.Branch || f.snapshots[r.SnapshotID] == "" {
+		if !r.Branch || !f.in(r) {
 			continue
 		}
 		files, manifests, err := f.headFiles(ctx, r.Name)
@@ -376,6 +385,11 @@ func (x *tableErasure) next(ctx context.Context, f *findings) (did bool, err err
 			}
 			_, err := f.rewriteHeadManifests(ctx, branch, manifests)
 			return true, err
+		}
+	}
+	if e.spec.Tags == "rewrite" {
+		if did, err := x.restate(ctx, f); err != nil || did {
+			return did, err
 		}
 	}
 	if len(f.snapshots) > 0 || len(f.stats) > 0 {
@@ -443,9 +457,12 @@ func (x *tableErasure) expire(ctx context.Context, f *findings) (bool, error) {
 			tags = append(tags, r.Name)
 		}
 	}
+	if x.e.spec.Tags == "rewrite" {
+		tags = nil
+	}
 	var gone []*lake.Snapshot
 	for _, s := range t.Snapshots() {
-		if f.snapshots[s.ID] != "" && !heads[s.ID] {
+		if x.e.spec.Tags != "rewrite" && f.snapshots[s.ID] != "" && !heads[s.ID] {
 			ids, gone = append(ids, s.ID), append(gone, s)
 		}
 	}
@@ -528,7 +545,7 @@ func (x *tableErasure) forgetLog(ctx context.Context, f *findings) (bool, error)
 	if err := x.e.env.Ledger.save(ctx, x.e.state); err != nil {
 		return false, err
 	}
-	if _, ok := x.g.Catalog.(lake.Evidence); !ok {
+	if !writesMetadata(x.g.Catalog) {
 		// A REST catalog's server keeps the log: the files go, and it names some that are not there.
 		for _, p := range f.log {
 			if err := x.remove(ctx, f.t.Resolve(p), "metadata file"); err != nil {
@@ -759,6 +776,7 @@ func (e *erasing) end(ctx context.Context, status string) (EraseResult, error) {
 		}
 		add("rewrite", len(ev.Rewritten), "files rewritten as %d, %d rows erased", len(ev.Added), ev.RowsGone)
 		add("drop tag", len(ev.Tags), "%s", strings.Join(ev.Tags, ", "))
+		add("rewrite history", len(ev.Restated), "snapshots, %d rows erased", ev.HistoryGone)
 		add("expire", len(ev.Expired), "snapshots")
 		var bytes int64
 		for _, f := range ev.Removed {

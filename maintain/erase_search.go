@@ -17,16 +17,21 @@ import (
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/scan/parquet"
+	"github.com/lhsql/lhsql/types"
 )
 
 // objectHits is what a search of one object's bytes found.
 type objectHits struct {
 	Kind   string // "parquet", "avro", "puffin", "text"
 	Values int64  // of the fields that are looked for
-	Where  []string
-	Cut    string // a bound in a manifest is the beginning of the value, and perhaps of others
-	Gone   bool   // it is not there
-	Err    error  // it says what it is and cannot be read as that
+	// Lacks are the fields of a default that is looked for which a Parquet file does not have: its rows, Rows
+	// of them, take the default. The file itself does not hold it.
+	Lacks []int
+	Rows  int64
+	Where []string
+	Cut   string // a bound in a manifest is the beginning of the value, and perhaps of others
+	Gone  bool   // it is not there
+	Err   error  // it says what it is and cannot be read as that
 }
 
 func (h *objectHits) any() bool { return h.Values > 0 || len(h.Where) > 0 }
@@ -118,7 +123,15 @@ func decoded(magic []byte) bool {
 
 func (s *searching) parquet(ctx context.Context, f lake.File, path string, whole bool) objectHits {
 	h := objectHits{Kind: "parquet"}
-	look := parquet.Search{Want: s.m.want, Stats: !whole}
+	has := map[int]bool{}
+	look := parquet.Search{Stats: !whole, Want: func(n *parquet.Node, path []string) (types.Type, []types.Datum) {
+		x := s.m.at(n, path)
+		if x == nil {
+			return types.Type{}, nil
+		}
+		has[x.field.ID] = true
+		return x.field.Type, x.values
+	}}
 	if whole {
 		look.Needles = s.m.needles
 	}
@@ -126,7 +139,12 @@ func (s *searching) parquet(ctx context.Context, f lake.File, path string, whole
 	if err != nil {
 		h.Err = err
 	}
-	h.Values = found.Values
+	h.Values, h.Rows = found.Values, found.Rows
+	for _, id := range s.m.defaults {
+		if err == nil && !has[id] && found.Rows > 0 {
+			h.Lacks = append(h.Lacks, id)
+		}
+	}
 	for _, c := range sortedKeys(found.Pages) {
 		h.Where = append(h.Where, fmt.Sprintf("%d pages of column %s", found.Pages[c], c))
 	}

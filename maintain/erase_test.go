@@ -360,6 +360,36 @@ func TestEraseParameter(t *testing.T) {
 	h.clean()
 }
 
+// Rows of files from before a column was added have its default, which no file of theirs holds. Snapshots that
+// do not show the column hold nothing.
+func TestEraseDefault(t *testing.T) {
+	for _, tags := range []string{"", "TAGS REWRITE"} {
+		h := newHouse(t)
+		h.must("CREATE TABLE s.t (id int) TBLPROPERTIES ('format-version' = '3')")
+		h.must("INSERT INTO s.t VALUES (1), (2)")
+		h.must("ALTER TABLE s.t CREATE TAG early")
+		h.must("ALTER TABLE s.t ADD COLUMN n int DEFAULT 7")
+		h.must("ALTER TABLE s.t CREATE BRANCH b")
+		found := h.must("SHOW HOLDERS FROM s.t WHERE n = 7")
+		if len(found) != 1 || !strings.Contains(found[0], "|data file|") || !strings.Contains(found[0], "|the column's default|2|") {
+			t.Error(found)
+		}
+		h.must("INSERT INTO s.t VALUES (3, 7), (4, 8)")
+		if out := h.must("ERASE FROM s.t WHERE n = 7 REASON 'r' " + tags); status(out) != "DONE" {
+			t.Error(out)
+		}
+		h.want("SELECT * FROM s.t", "4|8")
+		h.want("SELECT * FROM s.t.branch_b")
+		h.want("SELECT * FROM s.t FOR VERSION AS OF 'early'", "1", "2")
+		if found := h.must("SHOW HOLDERS FROM s.t WHERE n = 7 WITH (paranoid)"); len(found) > 0 {
+			t.Error(found)
+		}
+		if left := h.unheld("s.t"); len(left) > 0 {
+			t.Errorf("nothing holds %v", left)
+		}
+	}
+}
+
 // Row ids and the sequence numbers of rows' last updates stay.
 func TestEraseLineage(t *testing.T) {
 	h := newHouse(t)

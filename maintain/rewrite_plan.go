@@ -55,7 +55,7 @@ func list(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, whe
 	if snap == nil {
 		return s, nil
 	}
-	if s.tasks, err = tasksOf(ctx, env, filesOf(t, snap)); err != nil || where == nil {
+	if s.tasks, err = tasksOf(ctx, env, filesOf(t, snap, t.Schema())); err != nil || where == nil {
 		return s, err
 	}
 	some := *where.Scan
@@ -76,9 +76,9 @@ func list(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, whe
 	return s, nil
 }
 
-// filesOf is a scan of all data files of a snapshot.
-func filesOf(t *lake.Table, snap *lake.Snapshot) *plan.Scan {
-	return &plan.Scan{Table: t, Snapshot: snap, Schema: t.Schema(), Alias: t.Name.Table,
+// filesOf is a scan of all data files of a snapshot, with the columns of a schema.
+func filesOf(t *lake.Table, snap *lake.Snapshot, s *lake.Schema) *plan.Scan {
+	return &plan.Scan{Table: t, Snapshot: snap, Schema: s, Alias: t.Name.Table,
 		Cols: []plan.ScanColumn{{Column: plan.Column{ID: 1, Name: "_file", Type: types.T(types.Text)}, FieldID: plan.HiddenFile}}}
 }
 

@@ -56,6 +56,8 @@ type rewriting struct {
 	failed int // commits
 	// keep, if set, is the condition on the rows that are written; the others are left out.
 	keep plan.Expr
+	// schema is what rows are read and written with; nil: the table's own.
+	schema *lake.Schema
 }
 
 // round writes and commits groups and gives those that lost to another writer.
@@ -141,7 +143,11 @@ func (r *rewriting) write(ctx context.Context, groups []*RewriteGroup) ([]*writt
 // writeGroup writes the files that stand for a group's.
 func (r *rewriting) writeGroup(ctx context.Context, g *RewriteGroup, workers, share int) (lake.Change, error) {
 	p, t := r.p, r.table
-	s := t.Schema().Stored() // rows are moved as they are
+	s := t.Schema()
+	if r.schema != nil {
+		s = r.schema
+	}
+	s = s.Stored() // rows are moved as they are
 	cols, row := row(s)
 	scan := &plan.Scan{Table: t, Snapshot: p.snapshot, Schema: s, Alias: t.Name.Table, Pruned: true, Tasks: g.Tasks}
 	for i := range cols {

@@ -23,13 +23,14 @@ type Search struct {
 
 // Found is what a Search found.
 type Found struct {
+	Rows   int64            // of the file
 	Values int64            // equal to a wanted one
 	Pages  map[string]int64 // by column: pages that hold a needle
 }
 
 // SearchFile looks through a file.
 func SearchFile(ctx context.Context, f ReaderAt, ft *Footer, mem Memory, s Search) (Found, error) {
-	out := Found{Pages: map[string]int64{}}
+	out := Found{Rows: ft.Rows, Pages: map[string]int64{}}
 	r := NewReader(mem, nil)
 	defer r.Close()
 	err := eachLeaf(ft.Root, nil, func(n *Node, path []string) error {

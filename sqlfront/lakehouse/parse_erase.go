@@ -53,7 +53,7 @@ func (p *Parser) Erase() ast.Stmt {
 		case p.Accept("dry", "run"):
 			add("dry_run", &ast.Lit{Kind: 'b', Text: "true"})
 		default:
-			p.SyntaxErrorHint("Behind the condition stand REASON '…', TAGS DROP and DRY RUN.")
+			p.SyntaxErrorHint("Behind the condition stand REASON '…', TAGS DROP or REWRITE, and DRY RUN.")
 		}
 	}
 	return s

@@ -1,7 +1,9 @@
 """ERASE, judged by libraries that are not ours: a token is planted by lhsql and by PyIceberg in data,
 deleted and updated rows, partition values and paths, a snapshot's summary, branches, tags, a column
 that was renamed and one that was dropped, and orphans. SHOW HOLDERS must find it; after ERASE pyarrow, fastavro and a search of the raw bytes
-must not, and PyIceberg must read the rows that stay. Usage: erased.py LHSQL DIR."""
+must not, and PyIceberg must read the rows that stay. TAGS REWRITE leaves history for others: every snapshot as PyIceberg and
+Spark read it, but for the rows. Usage: erased.py LHSQL DIR [--spark]."""
+import glob
 import gzip
 import json
 import os
@@ -121,4 +123,53 @@ report(len(lhsql("SELECT id FROM w.t")) == 6, "PyIceberg writes on")
 erasure = lhsql("SELECT id FROM system.erasures")[0]["id"]
 check = lhsql(f"CALL system.verify_erasure('{erasure}', '{TOKEN}')")
 report(all(r["hits"] == 0 and not r["problem"] for r in check), "the evidence stands", str(check))
+
+# Through history: no snapshot goes.
+for version in 2, 3:
+    lhsql(f"""SET search_path = w;
+CREATE TABLE h{version} (id int, token text, part text) PARTITIONED BY (part)
+    TBLPROPERTIES ('format-version' = '{version}', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'copy-on-write');
+INSERT INTO h{version} VALUES (1, '{TOKEN}', 'p'), (2, 'b', 'p'), (3, 'c', 'q');
+ALTER TABLE h{version} CREATE TAG q1;
+INSERT INTO h{version} VALUES (4, '{TOKEN}', 'q'), (5, 'e', 'q');
+UPDATE h{version} SET token = 'z' WHERE id = 3;
+ALTER TABLE h{version} RENAME COLUMN token TO contact;
+DELETE FROM h{version} WHERE id = 2;
+ALTER TABLE h{version} RENAME COLUMN contact TO token;
+INSERT INTO h{version} VALUES (6, '{TOKEN}', 'q'), (7, 'g', 'q');
+DELETE FROM h{version} WHERE id IN (4, 5);
+ALTER TABLE h{version} CREATE TAG q2""")
+
+
+def spark_reader():
+    from pyspark.sql import SparkSession
+    jars = glob.glob(os.path.expanduser("~/.m2/repository/org/apache/iceberg/iceberg-spark-runtime-3.5_2.12/*/*.jar"))
+    spark = SparkSession.builder.master("local[1]").config("spark.jars", ",".join(jars)).config("spark.ui.enabled", "false").getOrCreate()
+    return lambda t, s: [r.asDict() for r in spark.read.format("iceberg").option("snapshot-id", s).load(t.metadata_location).collect()]
+
+
+def histories(read, version):
+    """What each snapshot shows, without the rows of the token."""
+    t = catalog.load_table(f"w.h{version}")
+    return {s.snapshot_id: sorted(map(str, (sorted(r.items()) for r in read(t, s.snapshot_id) if TOKEN not in r.values()))) for s in t.snapshots()}
+
+
+readers = {"PyIceberg": (2, lambda t, s: t.scan(snapshot_id=s).to_arrow().to_pylist())}
+if "--spark" in sys.argv:
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    spark_read = spark_reader()
+    readers |= {"Spark, format 2": (2, spark_read), "Spark, format 3": (3, spark_read)}
+past = {name: histories(read, version) for name, (version, read) in readers.items()}
+out = lhsql(f"ERASE FROM w.h2, w.h3 WHERE token = '{TOKEN}' REASON 'DSR-2' TAGS REWRITE")
+report(out[0]["status"] == "DONE", "ERASE through history is done", "" if out[0]["status"] == "DONE" else str(out))
+left = holders()
+report(not left, "nothing of the token is left in history", str(left[:5]) if left else "")
+for name, (version, read) in readers.items():
+    now = histories(read, version)
+    bad = [s for s in past[name] if now.get(s) != past[name][s]]
+    report(not bad and len(past[name]) == 6, f"{name} reads each of {len(past[name])} snapshots as before", "" if not bad else f"{past[name][bad[0]]} is {now.get(bad[0])}")
+t = catalog.load_table("w.h2")
+report(sorted(t.refs()) == ["main", "q1", "q2"], "the tags are there", str(sorted(t.refs())))
+t.append(pa.table({"id": pa.array([9], pa.int32()), "token": ["nine"], "part": ["p"]}))
+report(len(lhsql("SELECT id FROM w.h2")) == 3, "PyIceberg writes on behind it")
 sys.exit(failed > 0)

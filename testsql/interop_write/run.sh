@@ -16,4 +16,4 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/lhsql" ./cmd/lhsql
 .venv/interop_write/bin/python testsql/interop_write/check.py "$dir/lhsql" "$dir/lake" "$@"
-.venv/interop_write/bin/python testsql/interop_write/erased.py "$dir/lhsql" "$dir/erased"
+.venv/interop_write/bin/python testsql/interop_write/erased.py "$dir/lhsql" "$dir/erased" "$@"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -75,7 +76,8 @@ func (h *state) maintain(r *rand.Rand) error {
 }
 
 // erase erases a value of a column: rows that have it leave every branch, tags and snapshots that hold
-// it go, and nobody holds it afterwards. Rows of others, and their ids, stay.
+// it go, or are rewritten without the rows, and nobody holds it afterwards. Rows of others, and their ids,
+// stay.
 func (h *state) erase(ctx context.Context, r *rand.Rand) error {
 	main := h.heads["main"]
 	if len(main.cols) == 0 {
@@ -91,7 +93,8 @@ func (h *state) erase(ctx context.Context, r *rand.Rand) error {
 		return nil
 	}
 	cond := c.name + " = " + literal(v, c.kind)
-	q := "ERASE FROM t WHERE " + cond + " REASON 'r' TAGS DROP"
+	tags := []string{"DROP", "REWRITE"}[r.IntN(2)]
+	q := "ERASE FROM t WHERE " + cond + " REASON 'r' TAGS " + tags
 	h.script = append(h.script, q)
 	got, err := rows(ctx, h.s, q)
 	if err != nil {
@@ -106,8 +109,23 @@ func (h *state) erase(ctx context.Context, r *rand.Rand) error {
 	if got, err = rows(ctx, h.s, "SHOW HOLDERS FROM t WHERE "+cond+map[bool]string{true: " WITH (paranoid)"}[done]); err != nil || len(got) > 0 {
 		return fmt.Errorf("after %s: %v\n%s", q, err, strings.Join(got, "\n"))
 	}
+	forget := func(t *table) {
+		at := slices.IndexFunc(t.cols, func(x column) bool { return x.id == c.id })
+		if at >= 0 {
+			t.rows = slices.DeleteFunc(t.rows, func(x row) bool { return x.vals[at] != nil && *x.vals[at] == *v })
+		}
+	}
 	for _, t := range h.heads {
-		t.rows = slices.DeleteFunc(t.rows, func(x row) bool { return x.vals[i] != nil && *x.vals[i] == *v })
+		forget(t)
+	}
+	before := len(h.past)
+	if tags == "REWRITE" {
+		for _, t := range h.past {
+			forget(t)
+		}
+		for _, t := range h.tags {
+			forget(t)
+		}
 	}
 	got, err = rows(ctx, h.s, "SELECT name FROM t.refs WHERE type = 'TAG'")
 	if err != nil {
@@ -116,13 +134,24 @@ func (h *state) erase(ctx context.Context, r *rand.Rand) error {
 	for name := range h.tags {
 		if !slices.Contains(got, name) {
 			delete(h.tags, name)
+			if tags == "REWRITE" {
+				return fmt.Errorf("%s has dropped tag %s", q, name)
+			}
 		}
 	}
 	left, err := h.snapshots(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.forget(ctx, left)
 	}
-	return h.forget(ctx, left)
+	if err == nil && tags == "REWRITE" && len(h.past) < before {
+		return fmt.Errorf("%s: of %d snapshots %d are left", q, before, len(h.past))
+	}
+	for _, id := range slices.Sorted(maps.Keys(h.past)) {
+		if err == nil && tags == "REWRITE" {
+			err = h.same(fmt.Sprintf("t FOR VERSION AS OF %d", id), h.past[id], randomPred(r, h.past[id], 1))
+		}
+	}
+	return err
 }
 
 func (h *state) snapshots(ctx context.Context) ([]int64, error) {

@@ -187,7 +187,7 @@ func runHistory(t *testing.T, seed uint64, steps []uint64) (script string, err e
 	r := rand.New(rand.NewPCG(seed, 1))
 	h.version = 2 + r.IntN(2)
 	mode := func() string { return []string{"copy-on-write", "merge-on-read"}[r.IntN(2)] }
-	h.heads["main"] = &table{cols: []column{{"a", "int"}, {"b", "text"}, {"n", "numeric(9,2)"}}}
+	h.heads["main"] = &table{cols: []column{{"a", "int", -1}, {"b", "text", -2}, {"n", "numeric(9,2)", -3}}}
 	part := []string{"", "", "PARTITIONED BY (b)", "PARTITIONED BY (bucket(3, a))", "PARTITIONED BY (truncate(10, n), b)"}[r.IntN(5)]
 	for _, q := range []string{"CREATE SCHEMA s", "SET search_path = s",
 		fmt.Sprintf("CREATE TABLE t (k bigint, a int, b text, n numeric(9,2)) %s TBLPROPERTIES ('format-version' = '%d', 'write.delete.mode' = '%s', 'write.update.mode' = '%s', 'write.merge.mode' = '%s', 'commit.manifest.min-count-to-merge' = '4')",
@@ -512,7 +512,7 @@ func (h *state) each(f func(*table)) {
 
 func (h *state) addColumn(r *rand.Rand) error {
 	h.names++
-	c := column{fmt.Sprintf("c%d", h.names), []string{"int", "bigint", "text", "numeric(9,2)"}[r.IntN(4)]}
+	c := column{fmt.Sprintf("c%d", h.names), []string{"int", "bigint", "text", "numeric(9,2)"}[r.IntN(4)], h.names}
 	var def *string
 	clause := ""
 	if h.version == 3 && r.IntN(2) == 0 {

@@ -15,6 +15,7 @@ import (
 type column struct {
 	name string
 	kind string // int, bigint, text, numeric(9,2)
+	id   int    // whatever it is called
 }
 
 // row is a row; key tells rows apart and is never changed by an UPDATE.

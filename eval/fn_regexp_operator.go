@@ -1,16 +1,24 @@
 package eval
 
 import (
-	"github.com/lhsql/lhsql/plan"
-	"github.com/lhsql/lhsql/vec"
 	"regexp"
 	"unsafe"
+
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
-// regex gives a regular expression operator the kernel that keeps its compiled pattern.
-func (f Func) regex(flags string, negate bool) Func {
-	f.fast.kernel = func(*plan.Call) Kernel { return regexKernel(flags, negate) }
-	return f
+// The true-or-false operators: any match will do.
+func init() {
+	for _, k := range []types.Kind{types.Text, types.Name, types.Bpchar} {
+		Register(
+			op("~", sig(k, types.Text), tBool, regexOnce("", false)).PerCall(func(*plan.Call) Kernel { return regexKernel("", false) }),
+			op("!~", sig(k, types.Text), tBool, regexOnce("", true)).PerCall(func(*plan.Call) Kernel { return regexKernel("", true) }),
+			op("~*", sig(k, types.Text), tBool, regexOnce("i", false)).PerCall(func(*plan.Call) Kernel { return regexKernel("i", false) }),
+			op("!~*", sig(k, types.Text), tBool, regexOnce("i", true)).PerCall(func(*plan.Call) Kernel { return regexKernel("i", true) }),
+		)
+	}
 }
 
 func regexOnce(flags string, negate bool) Kernel {
