@@ -447,6 +447,16 @@ func (s *Session) seesJob(ctx context.Context, table, user string) (sees bool, e
 	return sees, err
 }
 
+// maintainsTable tells whether statements that maintain all tables take one.
+func (s *Session) maintainsTable(ctx context.Context, n lake.Name) (may bool, err error) {
+	may = true
+	err = s.allowed(ctx, func(p *permission) error {
+		may = p.st.Held(p.role, tableName(n), "")&guard.Maintain != 0
+		return nil
+	})
+	return may, err
+}
+
 // monitors tells whether the role may see what the server as a whole has done.
 func (s *Session) monitors(ctx context.Context) (may bool, err error) {
 	may = true
