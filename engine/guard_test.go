@@ -92,7 +92,7 @@ func TestLockOfTheLakehouse(t *testing.T) {
 	_, open := locked(t, t.TempDir())
 	dba := open("dba")
 	do(t, dba, "CREATE SCHEMA s", "CREATE TABLE s.t (a int, b text)", "INSERT INTO s.t VALUES (1, 'x')", "INSERT INTO s.t VALUES (2, 'y')",
-		"ALTER TABLE s.t CREATE BRANCH candidate", "CREATE ROLE job LOGIN", "GRANT USAGE, CREATE ON SCHEMA s TO job", "GRANT SELECT ON s.t TO job")
+		"ALTER TABLE s.t CREATE BRANCH candidate", "ALTER TABLE s.t CREATE TAG q2", "CREATE ROLE job LOGIN", "GRANT USAGE, CREATE ON SCHEMA s TO job", "GRANT SELECT ON s.t TO job")
 	job := open("job")
 	const denied = "permission denied for table t"
 	for _, sql := range []string{
@@ -105,10 +105,14 @@ func TestLockOfTheLakehouse(t *testing.T) {
 		refused(t, job, sql, denied)
 	}
 	do(t, job, "SELECT * FROM s.t.files", "SELECT * FROM s.t.properties", "SELECT * FROM s.t.branch_candidate")
-	if err := exec1(job, "SET lhsql.as_of = '2020-01-01'"); err != nil {
+	if err := exec1(job, "SET lhsql.as_of = 'q2'"); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, job, "SELECT * FROM s.t FOR SYSTEM_VERSION AS OF 'main'", denied)
+	refused(t, job, "SELECT * FROM s.t", denied)
+	do(t, job, "SELECT * FROM s.t FOR SYSTEM_VERSION AS OF 'main'", `SELECT * FROM s."t@candidate"`) // the present
+	refused(t, job, "SELECT * FROM s.t.tag_q2", denied)
+	refused(t, job, "SELECT * FROM s.t.branch_q2", denied)
+	refused(t, job, "SELECT * FROM s.t FOR SYSTEM_VERSION AS OF 'q2'", denied)
 	do(t, job, "RESET lhsql.as_of")
 	refused(t, job, "ALTER TABLE s.t CREATE BRANCH other", "must be owner of table t")
 	refused(t, job, "ERASE FROM s.t WHERE b = 'x' REASON 'none'", "must be owner of table t")

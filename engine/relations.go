@@ -138,7 +138,7 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 				WithHint("Write to the table, or to a branch: %s.branch_name.", t.Name.Table)
 		}
 	}
-	rel.Past = spec.Travels()
+	rel.Past = past(t, spec)
 	if spec.History() {
 		rel.Of, rel.Table = t, nil
 		rel.Virtual, err = timetravel.RowHistory(t, spec, dataFiles{})
@@ -155,6 +155,23 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 	}
 	rel.Snapshot, rel.TableSchema, rel.Branch = snap, schema, spec.BranchName()
 	return nil
+}
+
+// past tells whether another state is asked for than a branch's present one: a tag's, one by its number,
+// one at an instant, or the way between some.
+func past(t *lake.Table, s timetravel.Spec) bool {
+	if s.Tag != "" || s.Snapshot != 0 || s.Version || !s.Time.IsZero() || s.Before || s.Range != timetravel.NoRange {
+		return true
+	}
+	for _, name := range []string{s.Ref, s.Branch} {
+		if name == "" || name == "main" {
+			continue
+		}
+		if ref, ok := t.Ref(name); !ok || !ref.Branch {
+			return true
+		}
+	}
+	return false
 }
 
 // spec combines the clause, the name's suffix and the session's pins; the clause wins.

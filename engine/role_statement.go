@@ -275,6 +275,13 @@ func (s *Session) dropRoles(ctx context.Context, n *ast.DropRole, r *Result) err
 	}
 	return s.changePrivileges(ctx, r, func(e *guard.Edit) error {
 		for _, name := range names {
+			if _, there := e.Role(name); there && s.my != nil { // whose DROP USER takes what was granted with it
+				for _, c := range s.engine.order {
+					if err := e.DropGrants(c, name); err != nil {
+						return err
+					}
+				}
+			}
 			if err := e.DropRole(name, n.IfExists); err != nil {
 				return err
 			}
