@@ -50,7 +50,7 @@ func (s *Session) roleStatement(ctx context.Context, n ast.Stmt, r *Result) (kno
 			r.warn("00000", "OWNER TO has no effect: every user that may connect has all privileges of an owner")
 			break
 		}
-		err = s.setOwner(ctx, n, r)
+		err = s.lockedOr(func() error { return s.setOwner(ctx, n, r) })
 	case *ast.ReassignOwned:
 		r.verb = "REASSIGN OWNED"
 		err = s.lockedOr(func() error { return s.reassignOwned(ctx, n, r) })
@@ -81,6 +81,9 @@ func (s *Session) lockedOr(f func() error) error {
 	if s.engine.guard == nil {
 		return unlocked("roles are not kept")
 	}
+	if s.readOnly() {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot change roles and privileges in a read-only transaction")
+	}
 	return f()
 }
 
@@ -89,7 +92,7 @@ func (s *Session) lockedOr(f func() error) error {
 func (s *Session) grantOr(revoke bool, r *Result, f func() error) error {
 	switch {
 	case s.engine.guard != nil:
-		return f()
+		return s.lockedOr(f)
 	case revoke:
 		return unlocked("REVOKE is not supported")
 	}
