@@ -99,6 +99,11 @@ func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema, r *Resu
 	if err := s.createsSchema(ctx, catalog); err != nil {
 		return err
 	}
+	if n.Owner != nil {
+		if err := s.mayGiveTo(ctx, *n.Owner); err != nil {
+			return err
+		}
+	}
 	err := s.catalogOf(catalog).CreateNamespace(ctx, name, nil)
 	s.host = nil
 	if n.IfNotExists && isExists(err) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lhsql/lhsql/guard"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
@@ -62,6 +63,31 @@ func (s *Session) madeSchema(ctx context.Context, n *ast.CreateSchema, catalog, 
 		return err
 	}
 	return s.changePrivileges(ctx, r, func(e *guard.Edit) error { return e.SetOwner(t, owner) })
+}
+
+// mayGiveTo needs to be a member of the role that something is made for.
+func (s *Session) mayGiveTo(ctx context.Context, to ast.RoleName) error {
+	if s.engine.guard == nil {
+		return nil
+	}
+	name, err := s.roleNamed(to)
+	if err != nil {
+		return err
+	}
+	st, err := s.privileges(ctx)
+	if err != nil {
+		return err
+	}
+	r, ok := st.Role(name)
+	if !ok {
+		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", name)
+	}
+	return s.allowed(ctx, func(p *permission) error {
+		if !p.st.IsMember(p.role, r.OID) {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "must be member of role \"%s\"", name)
+		}
+		return nil
+	})
 }
 
 // replaces needs the owner of what CREATE OR REPLACE would replace; there may be nothing.

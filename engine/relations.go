@@ -114,7 +114,8 @@ func (r relations) view(ctx context.Context, ref bind.TableRef, n lake.Name) (*b
 	if err != nil {
 		return nil, err
 	}
-	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: r.s.oidOf(n),
+	asOf, _ := r.s.settings.get("lhsql.as_of")
+	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: r.s.oidOf(n), Past: ref.When.Set || asOf != "",
 		Kind: "view", View: &bind.View{UUID: v.UUID, SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v), Dialect: dialectOfView(v.Representations)}}, nil
 }
 

@@ -36,6 +36,7 @@ type Guard struct {
 	base  *State     // what the store says alone
 	users []string
 	state atomic.Pointer[checked]
+	lost  atomic.Pointer[failure]
 	// alone is what is known where the store never was: the configuration's roles.
 	alone *State
 }
@@ -46,7 +47,16 @@ type checked struct {
 	at time.Time
 }
 
+// failure is why the store could not be read last.
+type failure struct {
+	err error
+	at  time.Time
+}
+
 const (
+	// pause is how long a store that did not answer is not asked again: those who wait for it would
+	// only wait one after the other.
+	pause = 2 * time.Second
 	// fresh is how old a State may be without a look at the store: servers agree within it.
 	fresh = 500 * time.Millisecond
 	// patience is how long a look at the store may take.
@@ -77,12 +87,24 @@ func (g *Guard) Now(ctx context.Context) (*State, error) {
 	if c := g.state.Load(); c != nil && time.Since(c.at) < fresh {
 		return c.State, nil
 	}
+	if f := g.lost.Load(); f != nil && time.Since(f.at) < pause {
+		return nil, f.err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c := g.state.Load(); c != nil && time.Since(c.at) < fresh { // somebody else has looked
 		return c.State, nil
 	}
-	return g.refresh(ctx)
+	if f := g.lost.Load(); f != nil && time.Since(f.at) < pause {
+		return nil, f.err
+	}
+	st, err := g.refresh(ctx)
+	if err != nil {
+		g.lost.Store(&failure{err, time.Now()})
+		return nil, err
+	}
+	g.lost.Store(nil)
+	return st, nil
 }
 
 // NowFor is Now for a role of the name: an administrator of the configuration is one without the store.
