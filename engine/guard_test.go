@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/fakerest"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -85,6 +87,67 @@ func TestLock(t *testing.T) {
 	refused(t, anna, "SELECT * FROM s.t FOR SYSTEM_TIME AS OF now()", "permission denied for table t")
 	do(t, dba, "GRANT HISTORY ON s.t TO anna")
 	do(t, anna, "SELECT * FROM s.t FOR SYSTEM_TIME AS OF now()")
+
+	do(t, dba, "CREATE ROLE bert LOGIN", "GRANT USAGE ON SCHEMA s TO bert", "CREATE VIEW s.v AS SELECT * FROM s.t", "GRANT SELECT ON s.v TO bert", "GRANT INSERT (b) ON s.t TO bert")
+	bert := open("bert")
+	refused(t, bert, "COPY s.t TO STDOUT", "permission denied for table t")
+	refused(t, bert, "COPY s.t (a) TO STDOUT", "permission denied for table t")
+	refused(t, bert, "COPY (SELECT a FROM s.t) TO STDOUT", "permission denied for table t")
+	refused(t, bert, "COPY s.t FROM STDIN", "permission denied for table t")
+	refused(t, bert, "COPY s.t (a) FROM STDIN", "permission denied for table t")
+	do(t, dba, "GRANT SELECT (a) ON s.t TO bert")
+	do(t, bert, "COPY s.t (a) TO STDOUT")
+	refused(t, bert, "COPY s.t TO STDOUT", "permission denied for table t")
+
+	// A view reads with its owner's privileges, but not the past for who may read only the present.
+	do(t, bert, "SELECT b FROM s.v", "CREATE TEMPORARY TABLE mine AS SELECT b FROM s.v", "INSERT INTO mine VALUES ('z')", "SELECT * FROM mine", "CREATE TEMPORARY VIEW own AS SELECT b FROM s.t")
+	refused(t, bert, "SELECT * FROM own", "permission denied for table t")
+	refused(t, bert, "SELECT b FROM s.v FOR SYSTEM_TIME AS OF now()", "permission denied for view v")
+	if err := exec1(bert, "SET lhsql.as_of = '2100-01-01'"); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, bert, "SELECT b FROM s.v", "permission denied for view v")
+	do(t, bert, "RESET lhsql.as_of")
+	do(t, dba, "GRANT HISTORY ON s.v TO bert")
+	do(t, bert, "SELECT b FROM s.v FOR SYSTEM_TIME AS OF now()")
+	refused(t, bert, "SELECT b FROM (SELECT * FROM s.t) x FOR SYSTEM_TIME AS OF now()", "permission denied for table t")
+	refused(t, bert, "CREATE SCHEMA x AUTHORIZATION dba", "permission denied for database lake")
+	do(t, dba, "GRANT CREATE ON DATABASE lake TO bert")
+	refused(t, bert, "CREATE SCHEMA x AUTHORIZATION dba", `must be member of role "dba"`)
+	do(t, bert, "CREATE SCHEMA x AUTHORIZATION bert", "CREATE TABLE x.t (a int)", "INSERT INTO x.t VALUES (1)", "DROP SCHEMA x CASCADE")
+}
+
+// Privileges of a REST catalog's tables are kept in a database of the server's.
+func TestLockOfARESTCatalog(t *testing.T) {
+	ctx := context.Background()
+	web := httptest.NewServer(fakerest.New())
+	defer web.Close()
+	cfg := Config{Guard: &GuardConfig{Admins: []string{"dba"}}, Catalogs: []CatalogConfig{{Name: "lake", Props: map[string]string{"type": "rest", "uri": web.URL, "warehouse": t.TempDir()}}}}
+	if e, err := Open(ctx, cfg); err == nil {
+		e.Close()
+		t.Error("the lock is on, and there is no place for privileges")
+	}
+	cfg.Guard.Store = "sqlite:///" + filepath.Join(t.TempDir(), "guard.db")
+	e, err := Open(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	session := func(user string) *Session {
+		s, err := e.NewSession(ctx, SessionOptions{User: user, Database: "lake"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		return s
+	}
+	dba := session("dba")
+	do(t, dba, "CREATE SCHEMA s", "CREATE TABLE s.t (a int)", "CREATE ROLE anna LOGIN", "GRANT USAGE, CREATE ON SCHEMA s TO anna")
+	anna := session("anna")
+	refused(t, anna, "SELECT * FROM s.t", "permission denied for table t")
+	do(t, dba, "GRANT SELECT ON s.t TO anna")
+	do(t, anna, "SELECT * FROM s.t", "CREATE TABLE s.own (a int)", "INSERT INTO s.own VALUES (1)", "ALTER TABLE s.own RENAME TO mine", "SELECT * FROM s.mine", "DROP TABLE s.mine")
+	refused(t, anna, "DROP TABLE s.t", "must be owner of table t")
 }
 
 // What a lakehouse adds: the past, branches, moving main, maintenance, metadata, paths.
