@@ -104,6 +104,6 @@ func (s *Session) execEnv(c *eval.Ctx) *exec.Env {
 	}
 	runnerIn(c.Context).owns(acct)
 	c.Grow = acct.Grow
-	return &exec.Env{Ctx: c, Workers: s.workers(), BatchRows: int(s.settings.int("lhsql.batch_rows")),
+	return &exec.Env{Ctx: c, Workers: s.workers(), Reencode: s.settings.bool("lhsql.reencode"), BatchRows: int(s.settings.int("lhsql.batch_rows")),
 		Account: acct, SpillDir: s.engine.cfg.TempDir, Scan: s.scanEnv(c, acct)}
 }

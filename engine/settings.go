@@ -141,6 +141,7 @@ var settingTable = append([]setting{
 	{name: "lhsql.runtime_filters", kind: boolSetting, value: "on", doc: "Lets join keys found at run time prune the other side."},
 	{name: "lhsql.workers", kind: intSetting, value: "0", max: 1024, doc: "Goroutines per query; 0: one per processor."},
 	{name: "lhsql.batch_rows", kind: intSetting, value: "2048", min: 1, max: 65536, doc: "Rows per batch."},
+	{name: "lhsql.reencode", kind: boolSetting, value: "off", doc: "For tests: operators hand on batches in other shapes than they make. Answers stay."},
 	{name: "lhsql.query_memory", kind: kbSetting, value: "0", doc: "Memory that one query may hold before it spills; 0: a share of the server's."},
 	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas."},
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "table", enum: "table serializable snapshot", doc: "The level that DELETE, UPDATE and MERGE are validated at; table: as the table's property write.….isolation-level says, else serializable."},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/eval/pgfunc"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -17,7 +17,7 @@ import (
 
 // boundView binds a query of all columns of a view.
 func (s *Session) boundView(ctx context.Context, v lake.Name) (*bind.Bound, error) {
-	text := "SELECT * FROM " + eval.QuoteIdent(v.Catalog) + "." + eval.QuoteIdent(v.Namespace) + "." + eval.QuoteIdent(v.Table)
+	text := "SELECT * FROM " + pgfunc.QuoteIdent(v.Catalog) + "." + pgfunc.QuoteIdent(v.Namespace) + "." + pgfunc.QuoteIdent(v.Table)
 	parse, dialect := viewDialect("")
 	parsed, err := parse(text)
 	if err != nil {

@@ -13,7 +13,7 @@ func castJSON(from, to types.Type) CastFunc {
 	switch {
 	case to.Kind == types.JSON || to.Kind == types.JSONB:
 		return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
-			o := sessionText(c)
+			o := SessionText(c)
 			return PutDatums(out, sel, rows, func(i int) (types.Datum, error) {
 				d := in.Datum(i)
 				text := d.Str()
@@ -29,7 +29,7 @@ func castJSON(from, to types.Type) CastFunc {
 		}
 	case to.Form() == types.FormStruct || to.Form() == types.FormList:
 		return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
-			o := sessionText(c)
+			o := SessionText(c)
 			return PutDatums(out, sel, rows, func(i int) (types.Datum, error) {
 				v, err := types.ParseJSON(string(in.Bytes(i)), c.MustLive)
 				if err != nil {

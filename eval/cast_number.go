@@ -183,7 +183,7 @@ func castFromNumeric(to types.Type) CastFunc {
 				})
 			}
 			return EachRow(sel, rows, func(i int) (err error) {
-				d := decimalAt(in, i)
+				d := DecimalAt(in, i)
 				if to.Kind == types.Float4 {
 					dst[i], err = d.ToFloat32()
 				} else {
@@ -194,7 +194,7 @@ func castFromNumeric(to types.Type) CastFunc {
 		}
 		dst := OutI64(out, rows)
 		return EachRow(sel, rows, func(i int) (err error) {
-			dst[i], err = decimalAt(in, i).ToInt(to.Kind)
+			dst[i], err = DecimalAt(in, i).ToInt(to.Kind)
 			return err
 		})
 	}
@@ -274,7 +274,7 @@ func castToNumeric(from, to types.Type) CastFunc {
 func decimalReader(from types.Type) func(v *vec.Vector, i int) types.Decimal {
 	switch {
 	case from.Kind == types.Numeric:
-		return decimalAt
+		return DecimalAt
 	case from.Kind == types.Float4:
 		return func(v *vec.Vector, i int) types.Decimal { return types.DecimalFromFloat32(v.Values().F64[v.Row(i)]) }
 	case from.Kind == types.Float8:

@@ -13,7 +13,7 @@ import (
 // castFromText reads each row with to's input function.
 func castFromText(from, to types.Type) CastFunc {
 	return func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
-		o := sessionText(c)
+		o := SessionText(c)
 		text := reader[string](in)
 		switch to.Kind {
 		case types.Int2, types.Int4, types.Int8:
@@ -111,10 +111,10 @@ func textWriter(c *Ctx, from, to types.Type, in *vec.Vector) func(dst []byte, i 
 			case types.FormW128:
 				return types.AppendDecimal128(dst, f.W128[r], int(f.Type.Scale))
 			}
-			return decimalAt(in, i).AppendText(dst)
+			return DecimalAt(in, i).AppendText(dst)
 		}
 	}
-	o := sessionText(c)
+	o := SessionText(c)
 	return func(dst []byte, i int) []byte { return types.AppendText(dst, in.Datum(i), from, o) }
 }
 

@@ -17,8 +17,8 @@ func variantScalar(k types.Kind) bool {
 	return false
 }
 
-func init() {
-	Register(imm("variant_typeof", sig(types.Variant), tText, Fn1(types.VariantType)))
+func registerCastVariant() {
+	Register(Immutable("variant_typeof", Sig(types.Variant), TText, Fn1(types.VariantType)))
 }
 
 // castFromVariant casts as the jsonb that the variant shows as.
@@ -46,7 +46,7 @@ func castToVariant(from types.Type, ctx plan.CastContext) CastFunc {
 		}
 	}
 	of := func(c *Ctx, in *vec.Vector, sel []uint16, rows int, out *vec.Vector) error {
-		o := sessionText(c)
+		o := SessionText(c)
 		return PutDatums(out, sel, rows, live(c, func(i int) (types.Datum, error) { return types.Parse(string(in.Bytes(i)), out.Type, o) }))
 	}
 	if from.IsString() || from.Kind == types.JSONB || from.Kind == types.JSON {

@@ -119,7 +119,7 @@ func constBool(e plan.Expr) (val, isNull, ok bool) {
 	return k.Value.Bool(), false, true
 }
 
-func boolConst(b bool) plan.Expr { return &plan.Const{Value: types.NewBool(b), Typ: tBool} }
+func boolConst(b bool) plan.Expr { return &plan.Const{Value: types.NewBool(b), Typ: TBool} }
 
 // flatten simplifies a conjunction (and) or a disjunction.
 func flatten(args []plan.Expr, and bool) plan.Expr {

@@ -203,7 +203,7 @@ func (h *holder) integer(c *Ctx, d types.Datum) (types.Datum, error) {
 		for i := range len(s) {
 			bits = bits<<8 | uint64(s[i])
 		}
-		v = unsignedDecimal(bits)
+		v = UnsignedDecimal(bits)
 	default:
 		x := types.DecimalOf(d, h.from)
 		if x.IsNaN() || x.IsInf() {
@@ -217,7 +217,7 @@ func (h *holder) integer(c *Ctx, d types.Datum) (types.Datum, error) {
 	clip := v
 	if least := types.DecimalFromInt64(lo); v.Cmp(least) < 0 {
 		clip = least
-	} else if most := unsignedDecimal(hi); v.Cmp(most) > 0 {
+	} else if most := UnsignedDecimal(hi); v.Cmp(most) > 0 {
 		clip = most
 	}
 	if v.Cmp(clip) != 0 {

@@ -106,7 +106,7 @@ func reader[T any](v *vec.Vector) func(i int) T {
 	case types.IntervalValue:
 		read = func(i int) types.IntervalValue { return types.IntervalOf(f.W128[v.Row(i)]) }
 	case types.Decimal:
-		read = func(i int) types.Decimal { return decimalAt(v, i) }
+		read = func(i int) types.Decimal { return DecimalAt(v, i) }
 	case string:
 		read = func(i int) string {
 			b := v.Bytes(i)
@@ -191,8 +191,8 @@ func put[R any](out *vec.Vector, sel []uint16, n int, value func(i int) (R, erro
 	})
 }
 
-// decimalAt is row i of a Numeric vector of any form.
-func decimalAt(v *vec.Vector, i int) types.Decimal {
+// DecimalAt is row i of a Numeric vector of any form.
+func DecimalAt(v *vec.Vector, i int) types.Decimal {
 	f := v.Values()
 	r := v.Row(i)
 	switch f.Form {

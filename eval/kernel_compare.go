@@ -271,7 +271,7 @@ func (k *comparer) numerics(a, b *vec.Vector, sel []uint16, n int, o []bool) {
 		eachRow(sel, n, func(i int) { o[i] = k.op.holds(fa.W128[a.Row(i)].Cmp(fb.W128[b.Row(i)])) })
 		return
 	}
-	eachRow(sel, n, func(i int) { o[i] = k.op.holds(decimalAt(a, i).Cmp(decimalAt(b, i))) })
+	eachRow(sel, n, func(i int) { o[i] = k.op.holds(DecimalAt(a, i).Cmp(DecimalAt(b, i))) })
 }
 
 // rescaled multiplies by 10^by into buf; ok is false when some row of sel would overflow.

@@ -260,9 +260,9 @@ func likeEscape(pattern, e string) (string, error) {
 	return b.String(), nil
 }
 
-func init() {
+func registerKernelLike() {
 	Register(
-		imm("like_escape", sig(types.Text, types.Text), tText, Try2(likeEscape)),
-		imm("like_escape", sig(types.Bytea, types.Bytea), tBytea, Try2(likeEscape)),
+		Immutable("like_escape", Sig(types.Text, types.Text), TText, Try2(likeEscape)),
+		Immutable("like_escape", Sig(types.Bytea, types.Bytea), TBytea, Try2(likeEscape)),
 	)
 }

@@ -19,7 +19,7 @@ func numericRet(name string) func(args []types.Type) (types.Type, error) {
 	return func(args []types.Type) (types.Type, error) {
 		l, r := args[0], args[1]
 		if !l.Fixed || !r.Fixed {
-			return tNumeric, nil
+			return TNumeric, nil
 		}
 		p, s := int(l.Prec)+int(r.Prec), int(l.Scale)+int(r.Scale)
 		if name != "*" {
@@ -27,7 +27,7 @@ func numericRet(name string) func(args []types.Type) (types.Type, error) {
 			p = int(max(l.Prec-l.Scale, r.Prec-r.Scale)) + s + 1
 		}
 		if p > maxFixed {
-			return tNumeric, nil
+			return TNumeric, nil
 		}
 		return types.FixedNumeric(p, s), nil
 	}
@@ -175,7 +175,7 @@ func (k *numericArith) wide(a, b *vec.Vector, ua, ub int, sel []uint16, n int, o
 func (k *numericArith) exact(a, b *vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 	OutStr(out, n)
 	return EachRow(sel, n, func(i int) error {
-		x, y := decimalAt(a, i), decimalAt(b, i)
+		x, y := DecimalAt(a, i), DecimalAt(b, i)
 		var r types.Decimal
 		switch k.name {
 		case "+":
@@ -189,7 +189,7 @@ func (k *numericArith) exact(a, b *vec.Vector, sel []uint16, n int, out *vec.Vec
 		if err != nil {
 			return err
 		}
-		putDecimal(out, i, r)
+		PutDecimal(out, i, r)
 		return nil
 	})
 }
@@ -199,7 +199,7 @@ func checked(r types.Decimal) (types.Decimal, error) {
 	if _, small := r.Int128(); small && r.IsFinite() || r.IsFinite() && r.Coef().BitLen() < 4000 {
 		return r, nil
 	}
-	_, err := r.Datum(tNumeric)
+	_, err := r.Datum(TNumeric)
 	return r, err
 }
 
@@ -207,11 +207,11 @@ func checked(r types.Decimal) (types.Decimal, error) {
 func numericDiv(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 	OutStr(out, n)
 	return EachRow(sel, n, func(i int) error {
-		r, err := decimalAt(args[0], i).Div(decimalAt(args[1], i))
+		r, err := DecimalAt(args[0], i).Div(DecimalAt(args[1], i))
 		if err != nil {
 			return err
 		}
-		putDecimal(out, i, r)
+		PutDecimal(out, i, r)
 		return nil
 	})
 }
@@ -219,11 +219,11 @@ func numericDiv(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector
 func numericMod(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 	OutStr(out, n)
 	return EachRow(sel, n, func(i int) error {
-		r, err := decimalAt(args[0], i).Mod(decimalAt(args[1], i))
+		r, err := DecimalAt(args[0], i).Mod(DecimalAt(args[1], i))
 		if err != nil {
 			return err
 		}
-		putDecimal(out, i, r)
+		PutDecimal(out, i, r)
 		return nil
 	})
 }
@@ -246,13 +246,13 @@ func numericSign(abs bool) Kernel {
 		}
 		OutStr(out, n)
 		eachRow(sel, n, func(i int) {
-			d := decimalAt(v, i)
+			d := DecimalAt(v, i)
 			if abs {
 				d = d.Abs()
 			} else {
 				d = d.Neg()
 			}
-			putDecimal(out, i, d)
+			PutDecimal(out, i, d)
 		})
 		return nil
 	}

@@ -188,8 +188,8 @@ func appendDatums(out *vec.Vector, sel []uint16, n int, value func(i int) (types
 	return nil
 }
 
-// rowKernel runs a Row for each row.
-func rowKernel(f Row) Kernel {
+// RowKernel runs a Row for each row.
+func RowKernel(f Row) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		row := make([]types.Datum, len(args))
 		for j, a := range args {

@@ -247,8 +247,8 @@ func callOnce(c *Ctx, d *Func, ts []types.Type, vals []types.Datum, ret types.Ty
 	return constDatum(&out, ret)
 }
 
-// rowKernelTyped is rowKernel for a function that asks for the result type.
-func rowKernelTyped(f func(c *Ctx, row []types.Datum, ret types.Type) (types.Datum, error)) Kernel {
+// RowKernelTyped is rowKernel for a function that asks for the result type.
+func RowKernelTyped(f func(c *Ctx, row []types.Datum, ret types.Type) (types.Datum, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		row := make([]types.Datum, len(args))
 		return PutDatums(out, sel, n, live(c, func(i int) (types.Datum, error) {

@@ -297,7 +297,7 @@ func (m *merger) encode(p casePart) {
 			out.Views[i] = out.Views[p.sel[0]]
 			continue
 		}
-		putDecimal(out, int(i), decimalAt(p.v, int(i)))
+		PutDecimal(out, int(i), DecimalAt(p.v, int(i)))
 	}
 }
 
@@ -322,8 +322,8 @@ func (m *merger) nested(rows int) {
 	m.out.Type = t
 }
 
-// putDecimal stores d's encoding as row i of a FormStr vector.
-func putDecimal(out *vec.Vector, i int, d types.Decimal) {
+// PutDecimal stores d's encoding as row i of a FormStr vector.
+func PutDecimal(out *vec.Vector, i int, d types.Decimal) {
 	at := len(out.Data)
 	out.Data = d.AppendEncoded(out.Data)
 	out.Views[i] = vec.View{Off: uint32(at), Len: uint32(len(out.Data) - at)}

@@ -373,7 +373,7 @@ func (n *dictNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error)
 
 // boolsOf looks the answers of the rows up.
 func (n *dictNode) boolsOf(v *vec.Vector, sel []uint16, rows int) *vec.Vector {
-	n.out.Type, n.out.Enc, n.out.Valid = tBool, vec.Flat, nil
+	n.out.Type, n.out.Enc, n.out.Valid = TBool, vec.Flat, nil
 	vals := OutBools(&n.out, rows)
 	EachRow(sel, rows, func(i int) error {
 		a := n.nullAnswer

@@ -154,7 +154,7 @@ func (n *inNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.out.Type, n.out.Enc, n.out.Valid = tBool, vec.Flat, nil
+	n.out.Type, n.out.Enc, n.out.Valid = TBool, vec.Flat, nil
 	if n.empty {
 		n.out.Enc = vec.Const
 		OutBools(&n.out, 1)[0] = n.negate
@@ -163,7 +163,7 @@ func (n *inNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error) {
 	rows := b.Rows
 	if v.Enc == vec.Const {
 		if v.Null(0) {
-			return nullVector(tBool), nil
+			return nullVector(TBool), nil
 		}
 		sel, rows, n.out.Enc = nil, 1, vec.Const
 	}

@@ -35,7 +35,7 @@ func (n *orNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error) {
 
 func (n *logic) decide(c *Ctx, b *vec.Batch, sel []uint16, args []node, decisive bool) (*vec.Vector, error) {
 	rows := b.Rows
-	n.out.Type = tBool
+	n.out.Type = TBool
 	vals := OutBools(&n.out, rows)
 	for i := range vals {
 		vals[i] = !decisive
@@ -142,11 +142,11 @@ func (n *notNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error) 
 	if err != nil {
 		return nil, err
 	}
-	n.out.Type, n.out.Enc, n.out.Valid = tBool, v.Enc, v.Valid
+	n.out.Type, n.out.Enc, n.out.Valid = TBool, v.Enc, v.Valid
 	n.out.Codes = v.Codes
 	if v.Enc == vec.Dict {
 		// A dictionary of bools is small; a new one, because its identity is its content.
-		d := vec.Alloc(tBool, types.FormBool, len(v.Dictionary.Bools))
+		d := vec.Alloc(TBool, types.FormBool, len(v.Dictionary.Bools))
 		for i, x := range v.Dictionary.Bools {
 			d.Bools[i] = !x
 		}
@@ -172,7 +172,7 @@ func (n *isNullNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, erro
 	if err != nil {
 		return nil, err
 	}
-	n.out.Type, n.out.Enc, n.out.Valid = tBool, vec.Flat, nil
+	n.out.Type, n.out.Enc, n.out.Valid = TBool, vec.Flat, nil
 	if v.Enc == vec.Const || v.Valid == nil {
 		n.out.Enc = vec.Const
 		OutBools(&n.out, 1)[0] = v.Null(0) != n.negate

@@ -80,7 +80,7 @@ func (k *compiler) compileRow(t types.Type, f Row, args ...plan.Expr) (node, err
 	if err != nil {
 		return nil, err
 	}
-	return &callNode{name: "subscript", kernel: rowKernel(f), args: ns, typ: t, strict: true,
+	return &callNode{name: "subscript", kernel: RowKernel(f), args: ns, typ: t, strict: true,
 		vals: make([]*vec.Vector, len(ns))}, nil
 }
 

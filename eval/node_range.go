@@ -54,7 +54,7 @@ func (k *compiler) compileFast(d *Func, e *plan.Call) (node, error) {
 		cmp.instants = instantsOf(e.Func.Args[0].Kind, e.Func.Args[1].Kind)
 	}
 	return &compareNode{k: cmp, callNode: callNode{
-		name: e.Func.Name, kernel: cmp.kernel, args: args, typ: tBool, strict: true, vals: make([]*vec.Vector, 2),
+		name: e.Func.Name, kernel: cmp.kernel, args: args, typ: TBool, strict: true, vals: make([]*vec.Vector, 2),
 	}}, nil
 }
 
@@ -257,7 +257,7 @@ func (n *rangeNode) selectRows(c *Ctx, b *vec.Batch, sel, out []uint16) ([]uint1
 func (n *rangeNode) test(v *vec.Vector, i int) bool {
 	f, r := v.Values(), v.Row(i)
 	if n.otherScale(f) {
-		return n.testDecimal(decimalAt(v, i))
+		return n.testDecimal(DecimalAt(v, i))
 	}
 	switch f.Form {
 	case types.FormI64:
@@ -274,7 +274,7 @@ func (n *rangeNode) test(v *vec.Vector, i int) bool {
 		return (!(x < n.flo) && (!n.upperBound || x <= n.fhi)) != n.negate
 	}
 	if n.class == cmpNumeric {
-		return n.testDecimal(decimalAt(v, i))
+		return n.testDecimal(DecimalAt(v, i))
 	}
 	x := v.Bytes(i)
 	for j, b := range n.bounds {
@@ -305,10 +305,10 @@ func (n *rangeNode) eval(c *Ctx, b *vec.Batch, sel []uint16) (*vec.Vector, error
 		return nil, err
 	}
 	rows := b.Rows
-	n.out.Type, n.out.Enc, n.out.Valid = tBool, vec.Flat, v.Valid
+	n.out.Type, n.out.Enc, n.out.Valid = TBool, vec.Flat, v.Valid
 	if v.Enc == vec.Const {
 		if v.Null(0) {
-			return nullVector(tBool), nil
+			return nullVector(TBool), nil
 		}
 		n.out.Enc, rows, sel = vec.Const, 1, nil
 	}

@@ -3,35 +3,36 @@ package eval
 import (
 	"math"
 
+	"github.com/lhsql/lhsql/eval/libm"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
 
-func init() {
+func registerOpArith() {
 	ints := []types.Kind{types.Int2, types.Int4, types.Int8}
 	for _, l := range ints {
 		for _, r := range ints {
 			k := max(l, r) // the kinds are in the order of their width
 			for _, name := range []string{"+", "-", "*"} {
-				Register(withScratch(op(name, sig(l, r), types.T(k), intKernel(name, k)), intArith(name, k)))
+				Register(withScratch(Op(name, Sig(l, r), types.T(k), intKernel(name, k)), intArith(name, k)))
 			}
-			Register(op("/", sig(l, r), types.T(k), intDiv(k)))
+			Register(Op("/", Sig(l, r), types.T(k), intDiv(k)))
 		}
 		Register(
-			op("%", sig(l, l), types.T(l), Try2(intMod)),
-			op("-", sig(l), types.T(l), intNeg(l)),
-			op("+", sig(l), types.T(l), Fn1(func(a int64) int64 { return a })).total(),
-			op("@", sig(l), types.T(l), intAbs(l)),
-			imm("abs", sig(l), types.T(l), intAbs(l)),
-			imm("mod", sig(l, l), types.T(l), Try2(intMod)),
-			op("&", sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a & b })).total(),
-			op("|", sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a | b })).total(),
-			op("#", sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a ^ b })).total(),
-			op("~", sig(l), types.T(l), Fn1(func(a int64) int64 { return ^a })).total(),
-			op("<<", sig(l, types.Int4), types.T(l), Fn2(shiftLeft(l))).total(),
-			op(">>", sig(l, types.Int4), types.T(l), Fn2(shiftRight(l))).total(),
+			Op("%", Sig(l, l), types.T(l), Try2(intMod)),
+			Op("-", Sig(l), types.T(l), intNeg(l)),
+			Op("+", Sig(l), types.T(l), Fn1(func(a int64) int64 { return a })).NeverFails(),
+			Op("@", Sig(l), types.T(l), intAbs(l)),
+			Immutable("abs", Sig(l), types.T(l), intAbs(l)),
+			Immutable("mod", Sig(l, l), types.T(l), Try2(intMod)),
+			Op("&", Sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a & b })).NeverFails(),
+			Op("|", Sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a | b })).NeverFails(),
+			Op("#", Sig(l, l), types.T(l), Fn2(func(a, b int64) int64 { return a ^ b })).NeverFails(),
+			Op("~", Sig(l), types.T(l), Fn1(func(a int64) int64 { return ^a })).NeverFails(),
+			Op("<<", Sig(l, types.Int4), types.T(l), Fn2(shiftLeft(l))).NeverFails(),
+			Op(">>", Sig(l, types.Int4), types.T(l), Fn2(shiftRight(l))).NeverFails(),
 		)
 	}
 	floats := []types.Kind{types.Float4, types.Float8}
@@ -39,34 +40,34 @@ func init() {
 		for _, r := range floats {
 			k := max(l, r)
 			for _, name := range []string{"+", "-", "*", "/"} {
-				Register(withScratch(op(name, sig(l, r), types.T(k), floatKernel(name, k)), floatArith(name, k)))
+				Register(withScratch(Op(name, Sig(l, r), types.T(k), floatKernel(name, k)), floatArith(name, k)))
 			}
 		}
 		Register(
-			op("-", sig(l), types.T(l), Fn1(func(a float64) float64 { return -a })).total(),
-			op("+", sig(l), types.T(l), Fn1(func(a float64) float64 { return a })).total(),
-			op("@", sig(l), types.T(l), Fn1(math.Abs)).total(),
-			imm("abs", sig(l), types.T(l), Fn1(math.Abs)).total(),
+			Op("-", Sig(l), types.T(l), Fn1(func(a float64) float64 { return -a })).NeverFails(),
+			Op("+", Sig(l), types.T(l), Fn1(func(a float64) float64 { return a })).NeverFails(),
+			Op("@", Sig(l), types.T(l), Fn1(math.Abs)).NeverFails(),
+			Immutable("abs", Sig(l), types.T(l), Fn1(math.Abs)).NeverFails(),
 		)
 	}
 	Register(
-		op("^", sig(types.Float8, types.Float8), tFloat8, Try2(floatPower)),
-		op("|/", sig(types.Float8), tFloat8, Try1(floatSqrt)),
-		op("||/", sig(types.Float8), tFloat8, Fn1(math.Cbrt)).total(),
+		Op("^", Sig(types.Float8, types.Float8), TFloat8, Try2(FloatPower)),
+		Op("|/", Sig(types.Float8), TFloat8, Try1(FloatSqrt)),
+		Op("||/", Sig(types.Float8), TFloat8, Fn1(math.Cbrt)).NeverFails(),
 	)
 	for _, name := range []string{"+", "-", "*"} {
-		Register(withScratch(op(name, sig(types.Numeric, types.Numeric), tNumeric, numericOnce(name)), numericKernel(name)).
-			returns(numericRet(name)))
+		Register(withScratch(Op(name, Sig(types.Numeric, types.Numeric), TNumeric, numericOnce(name)), numericKernel(name)).
+			Returning(numericRet(name)))
 	}
 	Register(
-		op("/", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericDiv)),
-		op("%", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericMod)),
-		imm("mod", sig(types.Numeric, types.Numeric), tNumeric, Kernel(numericMod)),
-		op("^", sig(types.Numeric, types.Numeric), tNumeric, Ask2(func(c *Ctx, d, e types.Decimal) (types.Decimal, error) { return d.PowUntil(e, c.MustLive) })),
-		op("-", sig(types.Numeric), tNumeric, numericSign(false)).returns(sameNumeric).total(),
-		op("+", sig(types.Numeric), tNumeric, Fn1(func(d types.Datum) types.Datum { return d })).returns(sameNumeric).total(),
-		op("@", sig(types.Numeric), tNumeric, numericSign(true)).returns(sameNumeric).total(),
-		imm("abs", sig(types.Numeric), tNumeric, numericSign(true)).returns(sameNumeric).total(),
+		Op("/", Sig(types.Numeric, types.Numeric), TNumeric, Kernel(numericDiv)),
+		Op("%", Sig(types.Numeric, types.Numeric), TNumeric, Kernel(numericMod)),
+		Immutable("mod", Sig(types.Numeric, types.Numeric), TNumeric, Kernel(numericMod)),
+		Op("^", Sig(types.Numeric, types.Numeric), TNumeric, Ask2(func(c *Ctx, d, e types.Decimal) (types.Decimal, error) { return d.PowUntil(e, c.MustLive) })),
+		Op("-", Sig(types.Numeric), TNumeric, numericSign(false)).Returning(sameNumeric).NeverFails(),
+		Op("+", Sig(types.Numeric), TNumeric, Fn1(func(d types.Datum) types.Datum { return d })).Returning(sameNumeric).NeverFails(),
+		Op("@", Sig(types.Numeric), TNumeric, numericSign(true)).Returning(sameNumeric).NeverFails(),
+		Immutable("abs", Sig(types.Numeric), TNumeric, numericSign(true)).Returning(sameNumeric).NeverFails(),
 	)
 }
 
@@ -114,7 +115,7 @@ func shiftRight(k types.Kind) func(a, b int64) int64 {
 	return func(a, b int64) int64 { return a >> (uint64(b) & mask) }
 }
 
-func errFloatUnderflow() error {
+func ErrFloatUnderflow() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
 }
 
@@ -229,23 +230,23 @@ func floatOp(name byte, a, b float64, single bool) (r float64, err error) {
 		r = float64(float32(r))
 	}
 	if math.IsInf(r, 0) && !math.IsInf(a, 0) && !math.IsInf(b, 0) {
-		return 0, errFloatOverflow()
+		return 0, ErrFloatOverflow()
 	}
 	if r == 0 && a != 0 && (name == '*' && b != 0 || name == '/' && !math.IsInf(b, 0)) {
-		return 0, errFloatUnderflow()
+		return 0, ErrFloatUnderflow()
 	}
 	return r, nil
 }
 
-func floatSqrt(a float64) (float64, error) {
+func FloatSqrt(a float64) (float64, error) {
 	if a < 0 {
 		return 0, sqlerr.New(sqlerr.InvalidPower, "cannot take square root of a negative number")
 	}
 	return math.Sqrt(a), nil
 }
 
-// floatPower is dpow: POSIX pow with PostgreSQL's errors.
-func floatPower(a, b float64) (float64, error) {
+// FloatPower is dpow: POSIX pow with PostgreSQL's errors.
+func FloatPower(a, b float64) (float64, error) {
 	switch {
 	case a != a:
 		if b == 0 {
@@ -264,19 +265,19 @@ func floatPower(a, b float64) (float64, error) {
 	case math.IsInf(a, -1) && b != math.Floor(b):
 		return 0, sqlerr.New(sqlerr.InvalidPower, "a negative number raised to a non-integer power yields a complex result")
 	}
-	r := libmPow(a, b)
+	r := libm.Pow(a, b)
 	if math.IsInf(a, 0) || math.IsInf(b, 0) {
 		return r, nil
 	}
 	if math.IsInf(r, 0) {
-		return 0, errFloatOverflow()
+		return 0, ErrFloatOverflow()
 	}
 	if r == 0 && a != 0 {
-		return 0, errFloatUnderflow()
+		return 0, ErrFloatUnderflow()
 	}
 	return r, nil
 }
 
-func errFloatOverflow() error {
+func ErrFloatOverflow() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/lhsql/lhsql/vec"
 )
 
-func init() {
-	arrays := []types.Type{tAnyArray, tAnyArray}
+func registerOpArray() {
+	arrays := []types.Type{TAnyArray, TAnyArray}
 	Register(
-		op("@>", arrays, tBool, arrayTest(contains)).total(),
-		op("<@", arrays, tBool, arrayTest(func(c *Ctx, a, b []types.Datum, at, bt types.Type) bool { return contains(c, b, a, bt, at) })).total(),
-		op("&&", arrays, tBool, arrayTest(overlap)).total(),
-		op("||", arrays, tAnyArray, Row(arrayConcat)).nonStrict(),
-		op("||", []types.Type{tAnyArray, tAnyElement}, tAnyArray, Row(arrayAppend)).nonStrict(),
-		op("||", []types.Type{tAnyElement, tAnyArray}, tAnyArray, Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
+		Op("@>", arrays, TBool, arrayTest(contains)).NeverFails(),
+		Op("<@", arrays, TBool, arrayTest(func(c *Ctx, a, b []types.Datum, at, bt types.Type) bool { return contains(c, b, a, bt, at) })).NeverFails(),
+		Op("&&", arrays, TBool, arrayTest(overlap)).NeverFails(),
+		Op("||", arrays, TAnyArray, Row(arrayConcat)).CalledOnNull(),
+		Op("||", []types.Type{TAnyArray, TAnyElement}, TAnyArray, Row(arrayAppend)).CalledOnNull(),
+		Op("||", []types.Type{TAnyElement, TAnyArray}, TAnyArray, Row(func(c *Ctx, a []types.Datum) (types.Datum, error) {
 			return types.NewList(append(append(room.Grow([]types.Datum(nil), 1+len(a[1].List())), a[0]), a[1].List()...)), nil
-		})).nonStrict(),
+		})).CalledOnNull(),
 	)
 }
 

@@ -19,7 +19,7 @@ var comparisons = []struct {
 // instantKinds are the kinds that compare as points in time with each other.
 var instantKinds = []types.Kind{types.Date, types.Timestamp, types.TimestampTZ, types.TimestampNS, types.TimestampTZNS}
 
-func init() {
+func registerOpCompare() {
 	ints := []types.Kind{types.Int2, types.Int4, types.Int8}
 	for _, l := range ints {
 		for _, r := range ints {
@@ -44,27 +44,27 @@ func init() {
 	for _, k := range []types.Kind{types.Time, types.Oid} {
 		compare(cmpInts, types.T(k), types.T(k))
 	}
-	compare(cmpNumeric, tNumeric, tNumeric)
-	compare(cmpBools, tBool, tBool)
-	compare(cmpBytes, tText, tText)
-	compare(cmpBytes, tName, tName)
-	compare(cmpBytes, tName, tText)
-	compare(cmpBytes, tText, tName)
-	compare(cmpBytes, tChar, tChar)
-	compare(cmpBytes, tBytea, tBytea)
-	compare(cmpPadded, tBpchar, tBpchar)
-	compare(cmpUUIDs, tUUID, tUUID)
-	for _, t := range []types.Type{tInterval, tTimeTZ, tJSONB, tAnyArray, tRecord,
+	compare(cmpNumeric, TNumeric, TNumeric)
+	compare(cmpBools, TBool, TBool)
+	compare(cmpBytes, TText, TText)
+	compare(cmpBytes, TName, TName)
+	compare(cmpBytes, TName, TText)
+	compare(cmpBytes, TText, TName)
+	compare(cmpBytes, TChar, TChar)
+	compare(cmpBytes, TBytea, TBytea)
+	compare(cmpPadded, TBpchar, TBpchar)
+	compare(cmpUUIDs, TUUID, TUUID)
+	for _, t := range []types.Type{TInterval, TTimeTZ, TJSONB, TAnyArray, TRecord,
 		types.T(types.OidVector)} {
 		compare(cmpDatums, t, t)
 	}
 	for _, c := range comparisons[:2] { // transaction ids have no order
 		Register(comparison(c.name, c.op, cmpInts, types.T(types.Xid), types.T(types.Xid)))
-		Register(comparison(c.name, c.op, cmpInts, types.T(types.Xid), tInt4))
+		Register(comparison(c.name, c.op, cmpInts, types.T(types.Xid), TInt4))
 	}
 	Register(
-		imm("greatest", []types.Type{tAnyElement}, tAnyElement, extreme(1)).variadic().nonStrict().total(),
-		imm("least", []types.Type{tAnyElement}, tAnyElement, extreme(-1)).variadic().nonStrict().total(),
+		Immutable("greatest", []types.Type{TAnyElement}, TAnyElement, extreme(1)).AsVariadic().CalledOnNull().NeverFails(),
+		Immutable("least", []types.Type{TAnyElement}, TAnyElement, extreme(-1)).AsVariadic().CalledOnNull().NeverFails(),
 	)
 }
 
@@ -82,7 +82,7 @@ func comparison(name string, o cmpOp, class cmpClass, l, r types.Type) Func {
 		}
 		return k.kernel(c, args, sel, n, out)
 	}
-	f := op(name, []types.Type{l, r}, tBool, kernel).total()
+	f := Op(name, []types.Type{l, r}, TBool, kernel).NeverFails()
 	f.fast = fastKernels{cmp: o, class: class}
 	if class == cmpInstants && zoned(l) != zoned(r) {
 		f.Volatility = plan.Stable
@@ -92,7 +92,7 @@ func comparison(name string, o cmpOp, class cmpClass, l, r types.Type) Func {
 
 // extreme is greatest (1) or least (-1): NULLs do not count.
 func extreme(want int) Kernel {
-	return rowKernelTyped(func(_ *Ctx, row []types.Datum, t types.Type) (types.Datum, error) {
+	return RowKernelTyped(func(_ *Ctx, row []types.Datum, t types.Type) (types.Datum, error) {
 		best := types.Null
 		for _, d := range row {
 			if !d.IsNull() && (best.IsNull() || types.Compare(d, best, t)*want > 0) {
@@ -217,7 +217,7 @@ func distinctFrom(eq *plan.Function, not bool) *plan.Function {
 	d := funcOf(eq)
 	g := *eq
 	g.Name, g.Strict, g.OID = name, false, 0
-	impl := &Func{Name: name, Operator: true, Args: eq.Args, Ret: tBool, NonStrict: true,
+	impl := &Func{Name: name, Operator: true, Args: eq.Args, Ret: TBool, NonStrict: true,
 		Volatility: eq.Volatility, Total: d.Total, distinct: eq}
 	impl.Kernel = func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b := args[0], args[1]

@@ -6,27 +6,27 @@ import (
 	"github.com/lhsql/lhsql/vec"
 )
 
-func init() {
+func registerOpText() {
 	Register(
-		op("||", sig(types.Text, types.Text), tText, Kernel(concatBytes)).total(),
-		op("||", sig(types.Bytea, types.Bytea), tBytea, Kernel(concatBytes)).total(),
-		op("||", sig(types.Text, types.AnyNonArray), tText, Kernel(concatAny)).stable(),
-		op("||", sig(types.AnyNonArray, types.Text), tText, Kernel(concatAny)).stable(),
-		op("~~", sig(types.Text, types.Text), tBool, likeOnce(false, false)).like(false, false),
-		op("!~~", sig(types.Text, types.Text), tBool, likeOnce(true, false)).like(true, false),
-		op("~~*", sig(types.Text, types.Text), tBool, likeOnce(false, true)).like(false, true),
-		op("!~~*", sig(types.Text, types.Text), tBool, likeOnce(true, true)).like(true, true),
-		op("~~", sig(types.Name, types.Text), tBool, likeOnce(false, false)).like(false, false),
-		op("!~~", sig(types.Name, types.Text), tBool, likeOnce(true, false)).like(true, false),
-		op("~~*", sig(types.Name, types.Text), tBool, likeOnce(false, true)).like(false, true),
-		op("!~~*", sig(types.Name, types.Text), tBool, likeOnce(true, true)).like(true, true),
-		op("~~", sig(types.Bpchar, types.Text), tBool, likeOnce(false, false)).like(false, false),
-		op("!~~", sig(types.Bpchar, types.Text), tBool, likeOnce(true, false)).like(true, false),
-		op("~~*", sig(types.Bpchar, types.Text), tBool, likeOnce(false, true)).like(false, true),
-		op("!~~*", sig(types.Bpchar, types.Text), tBool, likeOnce(true, true)).like(true, true),
-		op("~~", sig(types.Bytea, types.Bytea), tBool, likeOnce(false, false)).like(false, false),
-		op("!~~", sig(types.Bytea, types.Bytea), tBool, likeOnce(true, false)).like(true, false),
-		op("^@", sig(types.Text, types.Text), tBool, Fn2(func(s, p string) bool { return len(s) >= len(p) && s[:len(p)] == p })).total(),
+		Op("||", Sig(types.Text, types.Text), TText, Kernel(concatBytes)).NeverFails(),
+		Op("||", Sig(types.Bytea, types.Bytea), TBytea, Kernel(concatBytes)).NeverFails(),
+		Op("||", Sig(types.Text, types.AnyNonArray), TText, Kernel(concatAny)).stable(),
+		Op("||", Sig(types.AnyNonArray, types.Text), TText, Kernel(concatAny)).stable(),
+		Op("~~", Sig(types.Text, types.Text), TBool, likeOnce(false, false)).like(false, false),
+		Op("!~~", Sig(types.Text, types.Text), TBool, likeOnce(true, false)).like(true, false),
+		Op("~~*", Sig(types.Text, types.Text), TBool, likeOnce(false, true)).like(false, true),
+		Op("!~~*", Sig(types.Text, types.Text), TBool, likeOnce(true, true)).like(true, true),
+		Op("~~", Sig(types.Name, types.Text), TBool, likeOnce(false, false)).like(false, false),
+		Op("!~~", Sig(types.Name, types.Text), TBool, likeOnce(true, false)).like(true, false),
+		Op("~~*", Sig(types.Name, types.Text), TBool, likeOnce(false, true)).like(false, true),
+		Op("!~~*", Sig(types.Name, types.Text), TBool, likeOnce(true, true)).like(true, true),
+		Op("~~", Sig(types.Bpchar, types.Text), TBool, likeOnce(false, false)).like(false, false),
+		Op("!~~", Sig(types.Bpchar, types.Text), TBool, likeOnce(true, false)).like(true, false),
+		Op("~~*", Sig(types.Bpchar, types.Text), TBool, likeOnce(false, true)).like(false, true),
+		Op("!~~*", Sig(types.Bpchar, types.Text), TBool, likeOnce(true, true)).like(true, true),
+		Op("~~", Sig(types.Bytea, types.Bytea), TBool, likeOnce(false, false)).like(false, false),
+		Op("!~~", Sig(types.Bytea, types.Bytea), TBool, likeOnce(true, false)).like(true, false),
+		Op("^@", Sig(types.Text, types.Text), TBool, Fn2(func(s, p string) bool { return len(s) >= len(p) && s[:len(p)] == p })).NeverFails(),
 	)
 }
 
@@ -46,7 +46,7 @@ func concatBytes(_ *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vecto
 // concatAny joins text with another type's text.
 func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 	OutStr(out, n)
-	o := sessionText(c)
+	o := SessionText(c)
 	eachRow(sel, n, func(i int) {
 		at := len(out.Data)
 		for _, a := range args {
@@ -54,7 +54,7 @@ func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector)
 				vec.MustFit(len(out.Data) + len(a.Bytes(i)))
 				out.Data = room.Text(out.Data, a.Bytes(i))
 			} else {
-				out.Data = appendAsText(out.Data, a.Datum(i), a.Type, o)
+				out.Data = AppendAsText(out.Data, a.Datum(i), a.Type, o)
 			}
 		}
 		out.Views[i] = vec.View{Off: uint32(at), Len: uint32(len(out.Data) - at)}
@@ -62,8 +62,8 @@ func concatAny(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector)
 	return nil
 }
 
-// appendAsText appends what a cast to text gives, which for two types is not their output.
-func appendAsText(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
+// AppendAsText appends what a cast to text gives, which for two types is not their output.
+func AppendAsText(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
 	switch t.Kind {
 	case types.Bool:
 		if d.Bool() {

@@ -5,77 +5,77 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-func init() {
+func registerOpTime() {
 	interval := func(f func(a, b types.IntervalValue) (types.IntervalValue, error)) Kernel { return Try2(f) }
 	Register(
-		op("+", sig(types.Date, types.Int4), tDate, Try2(datePlus)),
-		op("+", sig(types.Int4, types.Date), tDate, Try2(func(n, d int64) (int64, error) { return datePlus(d, n) })),
-		op("-", sig(types.Date, types.Int4), tDate, Try2(func(d, n int64) (int64, error) { return datePlus(d, -n) })),
-		op("-", sig(types.Date, types.Date), tInt4, Try2(dateMinus)),
+		Op("+", Sig(types.Date, types.Int4), TDate, Try2(datePlus)),
+		Op("+", Sig(types.Int4, types.Date), TDate, Try2(func(n, d int64) (int64, error) { return datePlus(d, n) })),
+		Op("-", Sig(types.Date, types.Int4), TDate, Try2(func(d, n int64) (int64, error) { return datePlus(d, -n) })),
+		Op("-", Sig(types.Date, types.Date), TInt4, Try2(dateMinus)),
 
-		op("+", sig(types.Date, types.Interval), tTimestamp, Try2(dateInterval)),
-		op("+", sig(types.Interval, types.Date), tTimestamp, Try2(func(v types.IntervalValue, d int64) (int64, error) {
+		Op("+", Sig(types.Date, types.Interval), TTimestamp, Try2(dateInterval)),
+		Op("+", Sig(types.Interval, types.Date), TTimestamp, Try2(func(v types.IntervalValue, d int64) (int64, error) {
 			return dateInterval(d, v)
 		})),
-		op("-", sig(types.Date, types.Interval), tTimestamp, Try2(func(d int64, v types.IntervalValue) (int64, error) {
+		Op("-", Sig(types.Date, types.Interval), TTimestamp, Try2(func(d int64, v types.IntervalValue) (int64, error) {
 			return lessInterval(d, v, dateInterval)
 		})),
-		op("+", sig(types.Date, types.Time), tTimestamp, Try2(dateTime)),
-		op("+", sig(types.Time, types.Date), tTimestamp, Try2(func(t, d int64) (int64, error) { return dateTime(d, t) })),
-		op("+", sig(types.Date, types.TimeTZ), tTimestampTZ, Try2(dateTimeTZ)),
-		op("+", sig(types.TimeTZ, types.Date), tTimestampTZ, Try2(func(t types.Int128, d int64) (int64, error) {
+		Op("+", Sig(types.Date, types.Time), TTimestamp, Try2(DateTime)),
+		Op("+", Sig(types.Time, types.Date), TTimestamp, Try2(func(t, d int64) (int64, error) { return DateTime(d, t) })),
+		Op("+", Sig(types.Date, types.TimeTZ), TTimestampTZ, Try2(dateTimeTZ)),
+		Op("+", Sig(types.TimeTZ, types.Date), TTimestampTZ, Try2(func(t types.Int128, d int64) (int64, error) {
 			return dateTimeTZ(d, t)
 		})),
 
-		op("+", sig(types.Timestamp, types.Interval), tTimestamp, Try2(types.AddInterval)),
-		op("+", sig(types.Interval, types.Timestamp), tTimestamp, Try2(func(v types.IntervalValue, t int64) (int64, error) {
+		Op("+", Sig(types.Timestamp, types.Interval), TTimestamp, Try2(types.AddInterval)),
+		Op("+", Sig(types.Interval, types.Timestamp), TTimestamp, Try2(func(v types.IntervalValue, t int64) (int64, error) {
 			return types.AddInterval(t, v)
 		})),
-		op("-", sig(types.Timestamp, types.Interval), tTimestamp, Try2(func(t int64, v types.IntervalValue) (int64, error) {
+		Op("-", Sig(types.Timestamp, types.Interval), TTimestamp, Try2(func(t int64, v types.IntervalValue) (int64, error) {
 			return lessInterval(t, v, types.AddInterval)
 		})),
-		op("-", sig(types.Timestamp, types.Timestamp), tInterval, Try2(types.SubTimestamps)),
+		Op("-", Sig(types.Timestamp, types.Timestamp), TInterval, Try2(types.SubTimestamps)),
 
-		op("+", sig(types.TimestampTZ, types.Interval), tTimestampTZ, Ask2(tzInterval)).stable(),
-		op("+", sig(types.Interval, types.TimestampTZ), tTimestampTZ, Ask2(func(c *Ctx, v types.IntervalValue, t int64) (int64, error) {
+		Op("+", Sig(types.TimestampTZ, types.Interval), TTimestampTZ, Ask2(tzInterval)).stable(),
+		Op("+", Sig(types.Interval, types.TimestampTZ), TTimestampTZ, Ask2(func(c *Ctx, v types.IntervalValue, t int64) (int64, error) {
 			return tzInterval(c, t, v)
 		})).stable(),
-		op("-", sig(types.TimestampTZ, types.Interval), tTimestampTZ, Ask2(tzLessInterval)).stable(),
-		op("-", sig(types.TimestampTZ, types.TimestampTZ), tInterval, Try2(types.SubTimestamps)),
+		Op("-", Sig(types.TimestampTZ, types.Interval), TTimestampTZ, Ask2(tzLessInterval)).stable(),
+		Op("-", Sig(types.TimestampTZ, types.TimestampTZ), TInterval, Try2(types.SubTimestamps)),
 
-		op("+", sig(types.TimestampNS, types.Interval), tTimestampNS, Ask2(nanosInterval(plainInterval))),
-		op("-", sig(types.TimestampNS, types.Interval), tTimestampNS, Ask2(nanosInterval(plainLess))),
-		op("-", sig(types.TimestampNS, types.TimestampNS), tInterval, Try2(nanosMinus)),
-		op("+", sig(types.TimestampTZNS, types.Interval), tTSTZNS, Ask2(nanosInterval(tzInterval))).stable(),
-		op("-", sig(types.TimestampTZNS, types.Interval), tTSTZNS, Ask2(nanosInterval(tzLessInterval))).stable(),
-		op("-", sig(types.TimestampTZNS, types.TimestampTZNS), tInterval, Try2(nanosMinus)),
+		Op("+", Sig(types.TimestampNS, types.Interval), TTimestampNS, Ask2(nanosInterval(plainInterval))),
+		Op("-", Sig(types.TimestampNS, types.Interval), TTimestampNS, Ask2(nanosInterval(plainLess))),
+		Op("-", Sig(types.TimestampNS, types.TimestampNS), TInterval, Try2(nanosMinus)),
+		Op("+", Sig(types.TimestampTZNS, types.Interval), TTSTZNS, Ask2(nanosInterval(tzInterval))).stable(),
+		Op("-", Sig(types.TimestampTZNS, types.Interval), TTSTZNS, Ask2(nanosInterval(tzLessInterval))).stable(),
+		Op("-", Sig(types.TimestampTZNS, types.TimestampTZNS), TInterval, Try2(nanosMinus)),
 
-		op("+", sig(types.Time, types.Interval), tTime, Fn2(timeInterval)).total(),
-		op("+", sig(types.Interval, types.Time), tTime, Fn2(func(v types.IntervalValue, t int64) int64 { return timeInterval(t, v) })).total(),
-		op("-", sig(types.Time, types.Interval), tTime, Fn2(func(t int64, v types.IntervalValue) int64 {
+		Op("+", Sig(types.Time, types.Interval), TTime, Fn2(timeInterval)).NeverFails(),
+		Op("+", Sig(types.Interval, types.Time), TTime, Fn2(func(v types.IntervalValue, t int64) int64 { return timeInterval(t, v) })).NeverFails(),
+		Op("-", Sig(types.Time, types.Interval), TTime, Fn2(func(t int64, v types.IntervalValue) int64 {
 			return dayTime(t - v.Micros%types.MicrosPerDay)
-		})).total(),
-		op("-", sig(types.Time, types.Time), tInterval, Fn2(func(a, b int64) types.IntervalValue {
+		})).NeverFails(),
+		Op("-", Sig(types.Time, types.Time), TInterval, Fn2(func(a, b int64) types.IntervalValue {
 			return types.IntervalValue{Micros: a - b}
-		})).total(),
-		op("+", sig(types.TimeTZ, types.Interval), tTimeTZ, Fn2(func(t types.Int128, v types.IntervalValue) types.Int128 {
+		})).NeverFails(),
+		Op("+", Sig(types.TimeTZ, types.Interval), TTimeTZ, Fn2(func(t types.Int128, v types.IntervalValue) types.Int128 {
 			return types.Int128{Lo: uint64(timeInterval(int64(t.Lo), v)), Hi: t.Hi}
-		})).total(),
-		op("+", sig(types.Interval, types.TimeTZ), tTimeTZ, Fn2(func(v types.IntervalValue, t types.Int128) types.Int128 {
+		})).NeverFails(),
+		Op("+", Sig(types.Interval, types.TimeTZ), TTimeTZ, Fn2(func(v types.IntervalValue, t types.Int128) types.Int128 {
 			return types.Int128{Lo: uint64(timeInterval(int64(t.Lo), v)), Hi: t.Hi}
-		})).total(),
-		op("-", sig(types.TimeTZ, types.Interval), tTimeTZ, Fn2(func(t types.Int128, v types.IntervalValue) types.Int128 {
+		})).NeverFails(),
+		Op("-", Sig(types.TimeTZ, types.Interval), TTimeTZ, Fn2(func(t types.Int128, v types.IntervalValue) types.Int128 {
 			return types.Int128{Lo: uint64(dayTime(int64(t.Lo) - v.Micros%types.MicrosPerDay)), Hi: t.Hi}
-		})).total(),
+		})).NeverFails(),
 
-		op("+", sig(types.Interval, types.Interval), tInterval, interval(types.IntervalValue.Add)),
-		op("-", sig(types.Interval, types.Interval), tInterval, interval(types.IntervalValue.Sub)),
-		op("-", sig(types.Interval), tInterval, Try1(types.IntervalValue.Neg)),
-		op("*", sig(types.Interval, types.Float8), tInterval, Try2(types.IntervalValue.Mul)),
-		op("*", sig(types.Float8, types.Interval), tInterval, Try2(func(f float64, v types.IntervalValue) (types.IntervalValue, error) {
+		Op("+", Sig(types.Interval, types.Interval), TInterval, interval(types.IntervalValue.Add)),
+		Op("-", Sig(types.Interval, types.Interval), TInterval, interval(types.IntervalValue.Sub)),
+		Op("-", Sig(types.Interval), TInterval, Try1(types.IntervalValue.Neg)),
+		Op("*", Sig(types.Interval, types.Float8), TInterval, Try2(types.IntervalValue.Mul)),
+		Op("*", Sig(types.Float8, types.Interval), TInterval, Try2(func(f float64, v types.IntervalValue) (types.IntervalValue, error) {
 			return v.Mul(f)
 		})),
-		op("/", sig(types.Interval, types.Float8), tInterval, Try2(types.IntervalValue.Div)),
+		Op("/", Sig(types.Interval, types.Float8), TInterval, Try2(types.IntervalValue.Div)),
 	)
 }
 
@@ -131,7 +131,7 @@ func lessInterval(t int64, v types.IntervalValue, plus func(int64, types.Interva
 	return plus(t, n)
 }
 
-func dateTime(d, t int64) (int64, error) {
+func DateTime(d, t int64) (int64, error) {
 	m, err := dateStart(d)
 	if err != nil || isInfinite(types.Timestamp, m) {
 		return m, err
@@ -143,7 +143,7 @@ func dateTime(d, t int64) (int64, error) {
 }
 
 func dateTimeTZ(d int64, t types.Int128) (int64, error) {
-	return dateTime(d, int64(t.Lo)+t.Hi*types.MicrosPerSecond)
+	return DateTime(d, int64(t.Lo)+t.Hi*types.MicrosPerSecond)
 }
 
 func tzInterval(c *Ctx, t int64, v types.IntervalValue) (int64, error) {

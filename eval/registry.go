@@ -104,7 +104,7 @@ type Func struct {
 	// the argument types after coercion; nil: Ret.
 	RetFn      func(args []types.Type) (types.Type, error)
 	NonStrict  bool
-	Volatility plan.Volatility // Note: the zero value is Volatile; use imm() below for the usual
+	Volatility plan.Volatility // Note: the zero value is Volatile; Immutable() is the usual
 	Kernel     Kernel
 	Row        Row
 	Set        SetKernel

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	_ "embed"
 	"fmt"
 	"hash/fnv"
 	"strconv"
@@ -11,57 +12,57 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// A declaration looks like this, in an init function of the file that owns the function:
+// A declaration looks like this, in a function that the room's Register calls:
 //
-//	Register(
-//		imm("upper", sig(types.Text), tText, Fn1(strings.ToUpper)),
-//		imm("chr", sig(types.Int4), tText, Try1(chr)),             // chr(int64) (string, error)
-//		stable("current_schema", nil, tName, Ask0(currentSchema)), // func(*Ctx) (string, error)
-//		vol("random", nil, tFloat8, Ask0(random)),
-//		imm("concat", sig(types.Any), tText, Row(concat)).variadic().nonStrict(),
-//		imm("array_length", []types.Type{types.T(types.AnyArray), tInt4}, tInt4, Row(arrayLength)),
+//	eval.Register(
+//		eval.Immutable("upper", eval.Sig(types.Text), eval.TText, eval.Fn1(strings.ToUpper)),
+//		eval.Immutable("chr", eval.Sig(types.Int4), eval.TText, eval.Try1(chr)),     // chr(int64) (string, error)
+//		eval.Stable("current_schema", nil, eval.TName, eval.Ask0(currentSchema)),    // func(*Ctx) (string, error)
+//		eval.Volatile("random", nil, eval.TFloat8, eval.Ask0(random)),
+//		eval.Immutable("concat", eval.Sig(types.Any), eval.TText, eval.Row(concat)).AsVariadic().CalledOnNull(),
+//		eval.Immutable("array_length", []types.Type{eval.TAnyArray, eval.TInt4}, eval.TInt4, eval.Row(arrayLength)),
 //	)
 //
 // See kernel_adapt.go for Fn1 … Ask3.
 
 // The types without parameters, for signatures.
 var (
-	tAny         = types.T(types.Any)
-	tAnyElement  = types.T(types.AnyElement)
-	tAnyArray    = types.T(types.AnyArray)
-	tBool        = types.T(types.Bool)
-	tInt2        = types.T(types.Int2)
-	tInt4        = types.T(types.Int4)
-	tInt8        = types.T(types.Int8)
-	tFloat4      = types.T(types.Float4)
-	tFloat8      = types.T(types.Float8)
-	tNumeric     = types.T(types.Numeric)
-	tText        = types.T(types.Text)
-	tVarchar     = types.T(types.Varchar)
-	tBpchar      = types.T(types.Bpchar)
-	tName        = types.T(types.Name)
-	tChar        = types.T(types.Char)
-	tBytea       = types.T(types.Bytea)
-	tDate        = types.T(types.Date)
-	tTime        = types.T(types.Time)
-	tTimeTZ      = types.T(types.TimeTZ)
-	tTimestamp   = types.T(types.Timestamp)
-	tTimestampTZ = types.T(types.TimestampTZ)
-	tTimestampNS = types.T(types.TimestampNS)
-	tTSTZNS      = types.T(types.TimestampTZNS)
-	tInterval    = types.T(types.Interval)
-	tUUID        = types.T(types.UUID)
-	tJSON        = types.T(types.JSON)
-	tJSONB       = types.T(types.JSONB)
-	tOid         = types.T(types.Oid)
-	tVoid        = types.T(types.Void)
-	tUnknown     = types.T(types.Unknown)
-	tRecord      = types.T(types.Struct)
-	tTextArray   = types.ArrayOf(types.T(types.Text))
+	TAny         = types.T(types.Any)
+	TAnyElement  = types.T(types.AnyElement)
+	TAnyArray    = types.T(types.AnyArray)
+	TBool        = types.T(types.Bool)
+	TInt2        = types.T(types.Int2)
+	TInt4        = types.T(types.Int4)
+	TInt8        = types.T(types.Int8)
+	TFloat4      = types.T(types.Float4)
+	TFloat8      = types.T(types.Float8)
+	TNumeric     = types.T(types.Numeric)
+	TText        = types.T(types.Text)
+	TVarchar     = types.T(types.Varchar)
+	TBpchar      = types.T(types.Bpchar)
+	TName        = types.T(types.Name)
+	TChar        = types.T(types.Char)
+	TBytea       = types.T(types.Bytea)
+	TDate        = types.T(types.Date)
+	TTime        = types.T(types.Time)
+	TTimeTZ      = types.T(types.TimeTZ)
+	TTimestamp   = types.T(types.Timestamp)
+	TTimestampTZ = types.T(types.TimestampTZ)
+	TTimestampNS = types.T(types.TimestampNS)
+	TTSTZNS      = types.T(types.TimestampTZNS)
+	TInterval    = types.T(types.Interval)
+	TUUID        = types.T(types.UUID)
+	TJSON        = types.T(types.JSON)
+	TJSONB       = types.T(types.JSONB)
+	TOid         = types.T(types.Oid)
+	TVoid        = types.T(types.Void)
+	TUnknown     = types.T(types.Unknown)
+	TRecord      = types.T(types.Struct)
+	TTextArray   = types.ArrayOf(types.T(types.Text))
 )
 
-// sig lists types without parameters.
-func sig(kinds ...types.Kind) []types.Type {
+// Sig lists types without parameters.
+func Sig(kinds ...types.Kind) []types.Type {
 	t := make([]types.Type, len(kinds))
 	for i, k := range kinds {
 		t[i] = types.T(k)
@@ -69,24 +70,24 @@ func sig(kinds ...types.Kind) []types.Type {
 	return t
 }
 
-// imm declares an immutable, strict function. impl is a Kernel (or what Fn1 … make), a Row, a
+// Immutable declares an immutable, strict function. impl is a Kernel (or what Fn1 … make), a Row, a
 // SetKernel, an *AggImpl or a *WindowImpl.
-func imm(name string, args []types.Type, ret types.Type, impl any) Func {
+func Immutable(name string, args []types.Type, ret types.Type, impl any) Func {
 	return declare(name, args, ret, impl, plan.Immutable)
 }
 
-// stable declares a stable, strict function; see imm.
-func stable(name string, args []types.Type, ret types.Type, impl any) Func {
+// Stable declares a stable, strict function; see imm.
+func Stable(name string, args []types.Type, ret types.Type, impl any) Func {
 	return declare(name, args, ret, impl, plan.Stable)
 }
 
-// vol declares a volatile, strict function; see imm.
-func vol(name string, args []types.Type, ret types.Type, impl any) Func {
+// Volatile declares a volatile, strict function; see imm.
+func Volatile(name string, args []types.Type, ret types.Type, impl any) Func {
 	return declare(name, args, ret, impl, plan.Volatile)
 }
 
-// op declares an immutable, strict operator; see imm.
-func op(name string, args []types.Type, ret types.Type, impl any) Func {
+// Op declares an immutable, strict operator; see imm.
+func Op(name string, args []types.Type, ret types.Type, impl any) Func {
 	f := declare(name, args, ret, impl, plan.Immutable)
 	f.Operator = true
 	return f
@@ -117,12 +118,14 @@ func declare(name string, args []types.Type, ret types.Type, impl any, v plan.Vo
 	return f
 }
 
-// The modifiers of a declaration.
-func (f Func) variadic() Func  { f.Variadic = true; return f }
-func (f Func) nonStrict() Func { f.NonStrict = true; return f }
+// AsVariadic says that the last argument may stand several times.
+func (f Func) AsVariadic() Func { f.Variadic = true; return f }
 
-// total says that the function cannot fail, whatever its arguments.
-func (f Func) total() Func { f.Total = true; return f }
+// CalledOnNull says that the function sees NULL arguments instead of being NULL for them.
+func (f Func) CalledOnNull() Func { f.NonStrict = true; return f }
+
+// NeverFails says that the function cannot fail, whatever its arguments.
+func (f Func) NeverFails() Func { f.Total = true; return f }
 
 // PerCall gives a function a kernel that each call of it keeps, made once: for what it remembers from batch to
 // batch.
@@ -131,10 +134,13 @@ func (f Func) PerCall(kernel func(*plan.Call) Kernel) Func { f.fast.kernel = ker
 // stable says that an operator depends on the session (its time zone).
 func (f Func) stable() Func { f.Volatility = plan.Stable; return f }
 
-func (f Func) returns(fn func(args []types.Type) (types.Type, error)) Func { f.RetFn = fn; return f }
-func (f Func) doc(s string) Func                                           { f.Doc = s; return f }
+// Returning derives the result type from those of the arguments.
+func (f Func) Returning(fn func(args []types.Type) (types.Type, error)) Func { f.RetFn = fn; return f }
 
-// table is the one table of functions and operators. Filled by init functions, then read only.
+// Documented is what \df+ shows of it.
+func (f Func) Documented(s string) Func { f.Doc = s; return f }
+
+// table is the one table of functions and operators. Filled while programs start, then read only.
 var table = struct {
 	all   []*plan.Function
 	funcs map[string][]*plan.Function
@@ -149,6 +155,12 @@ var table = struct {
 	oids:  parseOIDs(pgOIDs),
 	taken: map[uint32]string{},
 }
+
+// pgOIDs has a line "name type,type oid" for each function and "|op type,type oid" for each operator, as oids.sh
+// read them from a PostgreSQL 15 catalog; types as format_type spells them, anycompatible… written as any…
+//
+//go:embed oids.txt
+var pgOIDs string
 
 func parseOIDs(s string) map[string]uint32 {
 	m := make(map[string]uint32, 2400)
@@ -192,7 +204,7 @@ func writeTypeKey(b *strings.Builder, t types.Type) {
 	}
 }
 
-// Register adds declarations to the table. Call it from init functions only.
+// Register adds declarations to the table. It is called while programs start, by init and eval/library alone.
 func Register(fs ...Func) {
 	for i := range fs {
 		registerOne(fs[i])
@@ -215,7 +227,7 @@ func registerOne(f Func) {
 	case f.Set != nil || f.SetOf != nil:
 		p.Kind = plan.SetFunc
 	case f.Kernel == nil && f.Row != nil:
-		f.Kernel = rowKernel(f.Row)
+		f.Kernel = RowKernel(f.Row)
 	}
 	invariant.Check(f.Kernel != nil || p.Kind != plan.ScalarFunc, "function %s has no implementation", f.Name)
 	p.Impl = &f
@@ -293,7 +305,7 @@ func Operator(name string, l, r types.Type) *plan.Function {
 		return f
 	}
 	if len(args) == 2 && l.Kind == types.Array && r.Kind == types.Array {
-		return table.exact[oidKey(name, true, []types.Type{tAnyArray, tAnyArray})]
+		return table.exact[oidKey(name, true, []types.Type{TAnyArray, TAnyArray})]
 	}
 	return nil
 }

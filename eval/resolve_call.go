@@ -51,17 +51,17 @@ func ResolveFunction(name string, args []types.Type, variadic bool) (Resolved, e
 
 func noFunction(name string, args []types.Type, ambiguous bool) error {
 	if ambiguous {
-		return sqlerr.New(sqlerr.AmbiguousFunction, "function %s(%s) is not unique", name, spellAll(args)).
+		return sqlerr.New(sqlerr.AmbiguousFunction, "function %s(%s) is not unique", name, SpellAll(args)).
 			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
 	}
-	return sqlerr.New(sqlerr.UndefinedFunction, "function %s(%s) does not exist", name, spellAll(args)).
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s(%s) does not exist", name, SpellAll(args)).
 		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
 }
 
 // asJSONB is the jsonb as which a variant takes part in operators: it has none of its own.
 func asJSONB(t types.Type) types.Type {
 	if t.Kind == types.Variant {
-		return tJSONB
+		return TJSONB
 	}
 	return t
 }
@@ -130,7 +130,7 @@ func spread(f *plan.Function, n int, variadic bool) (candidate, bool) {
 		last := &args[n-1]
 		switch last.Kind {
 		case types.Any, types.AnyElement:
-			*last = tAnyArray
+			*last = TAnyArray
 		default:
 			*last = types.ArrayOf(*last)
 		}
@@ -287,7 +287,7 @@ func (c candidate) polymorph(args []types.Type) (types.Type, error) {
 			return types.Type{}, sqlerr.New(sqlerr.IndeterminateDatatype,
 				"could not determine polymorphic type because input has type unknown")
 		}
-		return tText, nil
+		return TText, nil
 	}
 	elem, err := CommonType(known)
 	for _, a := range args {
@@ -402,7 +402,7 @@ func byUnknownCategory(cands []candidate, args []types.Type) []candidate {
 
 // byKnownType assumes that unknown arguments are of the one type that all known ones have.
 func byKnownType(cands []candidate, args []types.Type) *candidate {
-	known := tUnknown
+	known := TUnknown
 	for _, a := range args {
 		switch {
 		case a.Kind == types.Unknown:
@@ -451,7 +451,7 @@ func (c *candidate) resolve(args []types.Type) (Resolved, error) {
 			r.Args[i] = keepAlike(a, types.ArrayOf(elem).WithDepth(a.Depth()))
 		}
 		if c.f.Kind == plan.SetFunc && c.args[i].Kind == types.Numeric {
-			r.Args[i] = tNumeric // a SetKernel sees values without their types: one form only
+			r.Args[i] = TNumeric // a SetKernel sees values without their types: one form only
 		}
 	}
 	if len(args) == 2 && c.f.Operator && c.args[0].Kind == types.Struct && c.args[1].Kind == types.Struct {
@@ -479,7 +479,7 @@ func becomes(from, to, elem types.Type) types.Type {
 	switch to.Kind {
 	case types.Any:
 		if from.Kind == types.Unknown {
-			return tText
+			return TText
 		}
 		return from
 	case types.AnyElement, types.AnyNonArray:
@@ -572,7 +572,7 @@ func variadicArray(f *plan.Function, args []types.Type) *plan.Function {
 	g.Args = append([]types.Type(nil), args...)
 	d := *funcOf(f)
 	fixed := len(args) - 1
-	elem := tText
+	elem := TText
 	if args[fixed].Kind != types.Unknown {
 		elem = vec.ListChild(args[fixed])
 	}
@@ -580,7 +580,7 @@ func variadicArray(f *plan.Function, args []types.Type) *plan.Function {
 	d.Variadic, d.Args = false, g.Args
 	d.NonStrict, g.Strict = true, false
 	if d.Kernel != nil {
-		d.Kernel = rowKernelTyped(func(c *Ctx, row []types.Datum, out types.Type) (types.Datum, error) {
+		d.Kernel = RowKernelTyped(func(c *Ctx, row []types.Datum, out types.Type) (types.Datum, error) {
 			if row[fixed].IsNull() {
 				return types.Null, nil
 			}

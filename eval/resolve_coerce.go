@@ -136,7 +136,7 @@ func CommonType(ts []types.Type) (types.Type, error) { return CommonTypeIn("", t
 
 // CommonTypeIn is CommonType with the construct ("CASE", "UNION", "ARRAY") for the message.
 func CommonTypeIn(construct string, ts []types.Type) (types.Type, error) {
-	p := tUnknown
+	p := TUnknown
 	for _, t := range ts {
 		if t.Kind == types.Invalid {
 			return t, nil // already reported
@@ -157,7 +157,7 @@ func CommonTypeIn(construct string, ts []types.Type) (types.Type, error) {
 		}
 	}
 	if p.Kind == types.Unknown {
-		return tText, nil
+		return TText, nil
 	}
 	for _, t := range ts {
 		if t.Kind != types.Unknown && !implicitly(t, p) && !nanosFrom(t, p) {
@@ -183,10 +183,10 @@ func nanosFrom(t, p types.Type) bool { return isNanos(p) && category(t) == 'D' }
 func finerTimestamp(a, b types.Type) types.Type {
 	for _, t := range []types.Type{a, b} {
 		if t.Kind == types.TimestampTZ || t.Kind == types.TimestampTZNS {
-			return tTSTZNS
+			return TTSTZNS
 		}
 	}
-	return tTimestampNS
+	return TTimestampNS
 }
 
 // commonParameters keeps the precision, scale or length that all of ts agree on, at every level.
@@ -239,16 +239,16 @@ func commonNumeric(ts []types.Type) types.Type {
 	var c types.Type
 	for _, t := range ts {
 		if t.Kind == types.Unknown {
-			return tNumeric
+			return TNumeric
 		}
 		t = asNumeric(t)
 		switch {
 		case !t.Fixed:
-			return tNumeric
+			return TNumeric
 		case c.Kind == types.Invalid:
 			c = t
 		case c.Scale != t.Scale:
-			return tNumeric
+			return TNumeric
 		default:
 			c.Declared = c.Declared && t.Declared && c.Prec == t.Prec
 			c.Prec = max(c.Prec, t.Prec)
@@ -270,7 +270,7 @@ func spell(t types.Type) string {
 	return types.T(t.Kind).String()
 }
 
-func spellAll(ts []types.Type) string {
+func SpellAll(ts []types.Type) string {
 	s := make([]string, len(ts))
 	for i, t := range ts {
 		s[i] = spell(t)

@@ -7,8 +7,8 @@ import (
 
 // This file says how values are spelled as text, and how long a text may be.
 
-// sessionText is how the session writes and reads values. c is nil while constants fold.
-func sessionText(c *Ctx) *types.TextOptions {
+// SessionText is how the session writes and reads values. c is nil while constants fold.
+func SessionText(c *Ctx) *types.TextOptions {
 	if c == nil {
 		return nil
 	}
@@ -21,16 +21,16 @@ func sessionText(c *Ctx) *types.TextOptions {
 	return o
 }
 
-// maxString bounds what a function may build of small arguments: PostgreSQL's MaxAllocSize, or
+// MaxString bounds what a function may build of small arguments: PostgreSQL's MaxAllocSize, or
 // what the process has room for.
-func maxString() int { return vec.ByteLimit() }
+func MaxString() int { return vec.ByteLimit() }
 
-func errTooLong() error {
+func ErrTooLong() error {
 	return vec.CheckBytes(vec.MaxValue + 1)
 }
 
-// zeroPadded is %0*d without its price.
-func zeroPadded(v int64, width int) string {
+// ZeroPadded is %0*d without its price.
+func ZeroPadded(v int64, width int) string {
 	var b [32]byte
 	i := len(b)
 	u := uint64(v)
@@ -53,6 +53,27 @@ func zeroPadded(v int64, width int) string {
 	return string(b[i:])
 }
 
-func unsignedDecimal(u uint64) types.Decimal {
+func UnsignedDecimal(u uint64) types.Decimal {
 	return types.DecimalFromInt128(types.Int128{Lo: u}, 0)
+}
+
+// RegCatalog is the catalog whose objects a reg… type names, or the type itself where it names them otherwise.
+func RegCatalog(k types.Kind) string {
+	switch k {
+	case types.Regclass:
+		return "pg_class"
+	case types.Regtype:
+		return "pg_type"
+	case types.Regproc:
+		return "pg_proc"
+	case types.Regnamespace:
+		return "pg_namespace"
+	case types.Regoper:
+		return "pg_operator"
+	case types.Regrole:
+		return "pg_authid"
+	case types.Regprocedure, types.Regoperator:
+		return types.T(k).String() // named with the types of its arguments
+	}
+	return ""
 }

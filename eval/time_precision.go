@@ -8,13 +8,13 @@ import (
 // This file rounds times to the precision of timestamp(p) and its kin: as functions, which
 // PostgreSQL has under the types' own names, and behind casts to such types.
 
-func init() {
+func registerTimePrecision() {
 	round := func(t types.Type) Func {
-		return imm(t.PGName(), []types.Type{t, tInt4}, t, Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
+		return Immutable(t.PGName(), []types.Type{t, TInt4}, t, Row(func(_ *Ctx, a []types.Datum) (types.Datum, error) {
 			return types.RoundSeconds(a[0], t.WithSecondDigits(int(max(a[1].Int(), 0)))), nil
 		}))
 	}
-	Register(round(tTimestamp), round(tTimestampTZ), round(types.T(types.Time)), round(types.T(types.TimeTZ)), round(types.T(types.Interval)))
+	Register(round(TTimestamp), round(TTimestampTZ), round(types.T(types.Time)), round(types.T(types.TimeTZ)), round(types.T(types.Interval)))
 }
 
 // rounded is the cast f with its results rounded to p digits after the second, as t says.

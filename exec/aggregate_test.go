@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lhsql/lhsql/eval"
+	_ "github.com/lhsql/lhsql/eval/library"
 	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"

@@ -31,6 +31,11 @@ func build(n plan.Node, env *Env, need columnSet) ([]vec.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if env.Reencode {
+		for i := range parts {
+			parts[i] = &reencoded{Source: parts[i]}
+		}
+	}
 	return env.Analyze.wrap(n, parts), nil
 }
 

@@ -30,6 +30,7 @@ import (
 type Env struct {
 	Ctx       *eval.Ctx // copied for every goroutine
 	Workers   int       // partitions of a scan; 0: 1
+	Reencode  bool      // operators hand on batches in other shapes, for tests
 	BatchRows int       // rows of the batches that operators make; 0: vec.BatchRows
 	Account   *Account  // nil: no limit
 	SpillDir  string    // "": the system's

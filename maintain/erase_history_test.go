@@ -29,10 +29,7 @@ func (h *house) past(table string) []string {
 		all = slices.DeleteFunc(all, func(r string) bool { return strings.Contains(r, mark) })
 		out = append(out, s+": "+strings.Join(all, ", "))
 	}
-	for _, r := range h.must("SELECT name, type FROM " + table + ".refs ORDER BY 1") {
-		out = append(out, r)
-	}
-	return out
+	return append(out, h.must("SELECT name, type FROM "+table+".refs ORDER BY 1")...)
 }
 
 // storied makes a table whose token has been through what a row can go through: updates, deletes of all kinds,

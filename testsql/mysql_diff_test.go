@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
-	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/eval/mysqlfunc"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -171,11 +171,11 @@ func mysqlCell(d types.Datum, t types.Type, o *types.TextOptions) string {
 		}
 		return "0"
 	case types.Float8:
-		return eval.MySQLDouble(d.Float())
+		return mysqlfunc.MySQLDouble(d.Float())
 	case types.Timestamp:
-		return eval.MySQLDatetime(d.Int())
+		return mysqlfunc.MySQLDatetime(d.Int())
 	case types.Interval:
-		return eval.MySQLTime(types.IntervalOf(d.W128()).Micros)
+		return mysqlfunc.MySQLTime(types.IntervalOf(d.W128()).Micros)
 	case types.Bytea:
 		return mysqlEscape(d.Str())
 	}

@@ -23,6 +23,7 @@ var modes = []mode{
 	{"pruning off", map[string]string{"lhsql.pruning": "off"}},
 	{"one row a batch", map[string]string{"lhsql.batch_rows": "1"}},
 	{"three rows a batch", map[string]string{"lhsql.batch_rows": "3"}},
+	{"other vectors", map[string]string{"lhsql.reencode": "on"}},
 	{"one worker", map[string]string{"lhsql.workers": "1"}},
 	{"eight workers", map[string]string{"lhsql.workers": "8"}},
 	{"tiny memory", map[string]string{"lhsql.query_memory": "256kB"}},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/eval/pgfunc"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -224,16 +224,16 @@ func pgTimezoneNames(ctx context.Context, q *query) error {
 }
 
 func pgExtension(ctx context.Context, q *query) error {
-	return q.row("oid", 13000, "extname", eval.Extension.Name, "extowner", ownerOID, "extnamespace", pgCatalogOID, "extrelocatable", false, "extversion", eval.Extension.Version)
+	return q.row("oid", 13000, "extname", pgfunc.Extension.Name, "extowner", ownerOID, "extnamespace", pgCatalogOID, "extrelocatable", false, "extversion", pgfunc.Extension.Version)
 }
 
 func pgAvailableExtensions(ctx context.Context, q *query) error {
-	x := eval.Extension
+	x := pgfunc.Extension
 	return q.row("name", x.Name, "default_version", x.Version, "installed_version", x.Version, "comment", x.Comment)
 }
 
 func pgAvailableExtensionVersions(ctx context.Context, q *query) error {
-	x := eval.Extension
+	x := pgfunc.Extension
 	return q.row("name", x.Name, "version", x.Version, "installed", true, "superuser", true, "trusted", true, "relocatable", false,
 		"schema", "pg_catalog", "comment", x.Comment)
 }

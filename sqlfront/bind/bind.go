@@ -24,6 +24,7 @@ import (
 	"errors"
 
 	"github.com/lhsql/lhsql/eval"
+	_ "github.com/lhsql/lhsql/eval/library" // what SQL can call
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"

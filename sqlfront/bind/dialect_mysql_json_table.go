@@ -3,7 +3,7 @@ package bind
 import (
 	"encoding/json"
 
-	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/eval/mysqlfunc"
 	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
@@ -20,7 +20,7 @@ func (b *binder) jsonTable(t *ast.JSONTable, lv *level) (plan.Node, *item) {
 	lv.lateralActive, lv.kind = old, oldKind
 
 	var fields []types.Field
-	spec := eval.JSONTable{Path: t.Path, Columns: b.jsonColumns(t.Columns, &fields)}
+	spec := mysqlfunc.JSONTable{Path: t.Path, Columns: b.jsonColumns(t.Columns, &fields)}
 	b.checkPath(t.Path, t.Pos)
 	text, err := json.Marshal(spec)
 	invariant.Check(err == nil, "bind: %v", err)
@@ -34,19 +34,19 @@ func (b *binder) jsonTable(t *ast.JSONTable, lv *level) (plan.Node, *item) {
 }
 
 func (b *binder) checkPath(path string, pos int) {
-	b.check(eval.CheckJSONPath(path), pos)
+	b.check(mysqlfunc.CheckJSONPath(path), pos)
 }
 
-func (b *binder) jsonColumns(cols []ast.JSONColumn, fields *[]types.Field) []eval.JSONTableColumn {
-	var out []eval.JSONTableColumn
+func (b *binder) jsonColumns(cols []ast.JSONColumn, fields *[]types.Field) []mysqlfunc.JSONTableColumn {
+	var out []mysqlfunc.JSONTableColumn
 	for i := range cols {
 		c := &cols[i]
-		o := eval.JSONTableColumn{Name: c.Name, Kind: eval.JSONTableKind(c.Kind), Path: c.Path, Chars: c.Chars,
+		o := mysqlfunc.JSONTableColumn{Name: c.Name, Kind: mysqlfunc.JSONTableKind(c.Kind), Path: c.Path, Chars: c.Chars,
 			Empty: b.jsonElse(c.OnEmpty), Error: b.jsonElse(c.OnError)}
-		if o.Kind != eval.JSONTableOrdinal {
+		if o.Kind != mysqlfunc.JSONTableOrdinal {
 			b.checkPath(c.Path, c.Pos)
 		}
-		if o.Kind == eval.JSONTableNested {
+		if o.Kind == mysqlfunc.JSONTableNested {
 			o.Nested = b.jsonColumns(c.Nested, fields)
 			out = append(out, o)
 			continue
@@ -57,7 +57,7 @@ func (b *binder) jsonColumns(cols []ast.JSONColumn, fields *[]types.Field) []eva
 			}
 		}
 		typ := types.T(types.Int8)
-		if o.Kind != eval.JSONTableOrdinal {
+		if o.Kind != mysqlfunc.JSONTableOrdinal {
 			typ = b.typeOf(&c.Type)
 		}
 		*fields = append(*fields, types.Field{Name: c.Name, Type: typ})
@@ -66,8 +66,8 @@ func (b *binder) jsonColumns(cols []ast.JSONColumn, fields *[]types.Field) []eva
 	return out
 }
 
-func (b *binder) jsonElse(e ast.JSONElse) eval.JSONTableElse {
-	out := eval.JSONTableElse{Fail: e.Error}
+func (b *binder) jsonElse(e ast.JSONElse) mysqlfunc.JSONTableElse {
+	out := mysqlfunc.JSONTableElse{Fail: e.Error}
 	if e.Default != nil {
 		if err := types.ValidateJSON(e.Default.Text); err != nil {
 			b.fail(sqlerr.InvalidTextRepresentation, e.Default.Pos, "Invalid default value: it must be JSON text, such as '\"x\"' or '1'")

@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/eval/mysqlfunc"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
@@ -59,7 +59,7 @@ func (f *mysqlForm) strToDate() plan.Expr {
 	f.need(2, 2)
 	name := "str_to_datetime"
 	if c, ok := f.args[1].(*plan.Const); ok && !c.Value.IsNull() && classOf(c.Typ) == isText {
-		switch date, clock := eval.DateFormatParts(c.Value.Str()); {
+		switch date, clock := mysqlfunc.DateFormatParts(c.Value.Str()); {
 		case date && !clock:
 			name = "str_to_day"
 		case clock && !date:
@@ -76,7 +76,7 @@ func (f *mysqlForm) timeDiff() plan.Expr {
 	stamp := func(x plan.Expr) bool {
 		k := classOf(x.Type())
 		if c, ok := x.(*plan.Const); ok && k == isText {
-			return eval.IsDatetimeText(c.Value.Str())
+			return mysqlfunc.IsDatetimeText(c.Value.Str())
 		}
 		return k == isDatetime || k == isDate
 	}

@@ -4,7 +4,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/eval/pgfunc"
 	"github.com/lhsql/lhsql/plan"
 )
 
@@ -67,7 +67,7 @@ func (b *binder) quoted(name string) string {
 	if b.d.Operator != nil {
 		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 	}
-	return eval.QuoteIdent(name)
+	return pgfunc.QuoteIdent(name)
 }
 
 // fixedText is the text of a view's query with every * spelled out, where that is possible. start
