@@ -4,21 +4,23 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"reflect"
-	"strings"
+	"path/filepath"
 	"testing"
 )
 
 // Every kind of statement that a parser can make says what it needs, and nothing else does: a new one
 // cannot be added without a decision.
 func TestEveryStatementSaysWhatItNeeds(t *testing.T) {
-	pkgs, err := parser.ParseDir(token.NewFileSet(), "../sqlfront/ast", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	files, err := filepath.Glob("../sqlfront/ast/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	kinds := map[string]bool{}
-	for _, f := range pkgs["ast"].Files {
+	for _, path := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range f.Decls {
 			// func (*X) stmt() {}
 			m, ok := d.(*ast.FuncDecl)
@@ -33,7 +35,7 @@ func TestEveryStatementSaysWhatItNeeds(t *testing.T) {
 	}
 	said := map[string]bool{}
 	for typ := range needs {
-		said[typ.(reflect.Type).Elem().Name()] = true
+		said[typ.Elem().Name()] = true
 	}
 	for k := range kinds {
 		if !said[k] {

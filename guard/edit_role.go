@@ -179,8 +179,7 @@ func (e *Edit) DropRole(name string, ifExists bool) error {
 	if actor == nil || !actor.Super && !actor.CreateRole {
 		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to drop role")
 	}
-	r, there := e.Role(name)
-	if !there && ifExists {
+	if _, there := e.Role(name); !there && ifExists {
 		e.Notice("00000", "role \"%s\" does not exist, skipping", name)
 		return nil
 	}
