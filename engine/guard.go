@@ -144,6 +144,12 @@ type privilegeOp struct {
 	f     func(*guard.Edit) error
 }
 
+// privilegeView is a state with the first ops of a block done to it.
+type privilegeView struct {
+	base, state *guard.State
+	ops         int
+}
+
 // editPrivileges does the ops to a state.
 func (s *Session) editPrivileges(st *guard.State, ops []privilegeOp) (*guard.Edit, error) {
 	me, _ := st.Role(s.sessionUser())
@@ -174,10 +180,14 @@ func (s *Session) privileges(ctx context.Context) (*guard.State, error) {
 	if err != nil || len(s.tx.privileges) == 0 {
 		return st, err
 	}
+	if v := s.tx.privileged; v.base == st && v.ops == len(s.tx.privileges) {
+		return v.state, nil
+	}
 	e, err := s.editPrivileges(st, s.tx.privileges)
 	if err != nil {
 		return nil, err
 	}
+	s.tx.privileged = privilegeView{st, e.State, len(s.tx.privileges)}
 	return e.State, nil
 }
 
@@ -194,12 +204,16 @@ func (s *Session) changePrivileges(ctx context.Context, r *Result, f func(*guard
 	var e *guard.Edit
 	var err error
 	if s.tx.block {
-		var st *guard.State
-		if st, err = s.engine.guard.NowFor(ctx, s.currentUser()); err == nil {
-			e, err = s.editPrivileges(st, ops)
+		var base *guard.State
+		if base, err = s.engine.guard.NowFor(ctx, s.currentUser()); err == nil {
+			if v := s.tx.privileged; v.base == base && v.ops == len(ops)-1 {
+				e, err = s.editPrivileges(v.state, ops[len(ops)-1:]) // the others are done
+			} else {
+				e, err = s.editPrivileges(base, ops)
+			}
 		}
 		if err == nil {
-			s.tx.privileges = ops
+			s.tx.privileges, s.tx.privileged = ops, privilegeView{base, e.State, len(ops)}
 		}
 	} else {
 		e, err = s.engine.guard.Change(ctx, func(st *guard.State) (*guard.Edit, error) { return s.editPrivileges(st, ops) })

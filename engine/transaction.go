@@ -22,6 +22,7 @@ type transaction struct {
 	catalogs   map[string]*lake.Transaction // those that it has touched, as it has made them
 	temp       lake.TemporaryState          // the temporary tables at its start
 	privileges []privilegeOp                // what it has changed of roles and privileges
+	privileged privilegeView                // and what holds then
 }
 
 // savepoint remembers what ROLLBACK TO restores.
