@@ -143,7 +143,10 @@ func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.B
 		}
 		return nil
 	}
-	return definitionError(s.commit(ctx, rel.Table.Name, lake.Change{Base: rel.Table, Edit: edit, MovesRefs: refs, Still: checked, Looks: looks, Statement: "ALTER TABLE"}))
+	if err := s.commit(ctx, rel.Table.Name, lake.Change{Base: rel.Table, Edit: edit, MovesRefs: refs, Still: checked, Looks: looks, Statement: "ALTER TABLE"}); err != nil {
+		return definitionError(err)
+	}
+	return s.alteredPrivileges(ctx, rel, n.Actions)
 }
 
 func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction, rel *bind.Relation, r *Result) error {
@@ -158,10 +161,14 @@ func (s *Session) rename(ctx context.Context, from lake.Name, a *ast.AlterAction
 	}
 	cat := s.catalogOf(from.Catalog)
 	defer s.moved(from, nil)
+	move := cat.Rename
 	if rel.View != nil {
-		return definitionError(cat.RenameView(ctx, from, to))
+		move = cat.RenameView
 	}
-	return definitionError(cat.Rename(ctx, from, to))
+	if err := move(ctx, from, to); err != nil {
+		return definitionError(err)
+	}
+	return s.renamedPrivileges(ctx, from, to)
 }
 
 // alterOne applies one action to the metadata under edit.

@@ -51,6 +51,9 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 // nameFor splits the name of what is to be made, which may be temporary.
 func (s *Session) nameFor(ctx context.Context, parts []string, temp bool) (lake.Name, error) {
 	if temp {
+		if err := s.creates(ctx, temporaryCatalog, ""); err != nil {
+			return lake.Name{}, err
+		}
 		return s.temporaryName(parts)
 	}
 	return s.names().made(ctx, parts)
@@ -96,13 +99,24 @@ func definitionError(err error) error {
 
 func (s *Session) createSchema(ctx context.Context, n *ast.CreateSchema, r *Result) error {
 	catalog, name := s.names().schema(ctx, n.Name.Parts)
+	if err := s.createsSchema(ctx, catalog); err != nil {
+		return err
+	}
+	if n.Owner != nil {
+		if err := s.mayGiveTo(ctx, *n.Owner); err != nil {
+			return err
+		}
+	}
 	err := s.catalogOf(catalog).CreateNamespace(ctx, name, nil)
+	s.host = nil
 	if n.IfNotExists && isExists(err) {
 		r.warn("42P06", "schema %q already exists, skipping", name)
-		err = nil
+		return nil
 	}
-	s.host = nil
-	return definitionError(err)
+	if err != nil {
+		return definitionError(err)
+	}
+	return s.madeSchema(ctx, n, catalog, name, r)
 }
 
 // createIndex takes CREATE INDEX of a table that is there, as tools send it after they have loaded one,
@@ -118,8 +132,8 @@ func (s *Session) createIndex(ctx context.Context, n *ast.CreateIndex, r *Result
 	if err != nil {
 		return err
 	}
-	if n.Quiet {
-		return nil
+	if err := s.allowed(ctx, func(p *permission) error { return p.owns(rel) }); err != nil || n.Quiet {
+		return err
 	}
 	return s.noIndex(n.Pos, r)
 }
@@ -143,6 +157,11 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 		return err
 	}
 	cat := s.catalogOf(name.Catalog)
+	if n.Replace {
+		if err := s.replaces(ctx, name); err != nil {
+			return err
+		}
+	}
 	if n.IfNotExists {
 		if _, err := cat.Load(ctx, name); err == nil {
 			return skipExisting(name, r)
@@ -192,7 +211,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 			return definitionError(err)
 		}
 		s.moved(name, t)
-		return nil
+		return s.madeTable(ctx, t, name, r)
 	}
 	staged, err := cat.Stage(ctx, name, spec)
 	if n.IfNotExists && isExists(err) {
@@ -399,7 +418,7 @@ func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.
 			return definitionError(err)
 		}
 		s.moved(staged.Name, t)
-		return nil
+		return s.madeTable(ctx, t, staged.Name, nil)
 	})
 }
 
@@ -427,9 +446,17 @@ func (s *Session) createView(ctx context.Context, n *ast.CreateView, b *bind.Bou
 			return err
 		}
 	}
-	_, err = s.catalogOf(name.Catalog).CreateView(ctx, name, spec, n.Replace)
+	if n.Replace {
+		if err := s.replaces(ctx, name); err != nil {
+			return err
+		}
+	}
+	v, err := s.catalogOf(name.Catalog).CreateView(ctx, name, spec, n.Replace)
 	s.moved(name, nil)
-	return definitionError(err)
+	if err != nil {
+		return definitionError(err)
+	}
+	return s.madeView(ctx, v, name, n.Invoker, r)
 }
 
 // viewType is the type that a view's metadata carries for other engines; ours binds the query
@@ -481,13 +508,19 @@ func (s *Session) referencing(ctx context.Context, n *ast.Drop) bool {
 func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name, r *Result) error {
 	if n.Kind == "schema" {
 		catalog, ns := s.names().schema(ctx, name.Parts)
+		if err := s.drops(ctx, catalog, ns, nil); err != nil && s.namespaceExists(ctx, catalog, ns) {
+			return err
+		}
 		if n.Cascade {
 			if err := s.dropContents(ctx, catalog, ns, n.Purge); err != nil {
 				return err
 			}
 		}
 		s.host = nil
-		return s.catalogOf(catalog).DropNamespace(ctx, ns)
+		if err := s.catalogOf(catalog).DropNamespace(ctx, ns); err != nil {
+			return err
+		}
+		return s.forgetPrivileges(ctx, schemaName(catalog, ns))
 	}
 	if n.Kind != "table" && n.Kind != "view" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "DROP %s is not supported", strings.ToUpper(n.Kind)).At(n.Pos)
@@ -504,6 +537,9 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name, r *Re
 	}
 	id := lake.Name{Catalog: rel.Catalog, Namespace: rel.Schema, Table: rel.Name}
 	cat := s.catalogOf(rel.Catalog)
+	if err := s.drops(ctx, rel.Catalog, rel.Schema, rel); err != nil {
+		return err
+	}
 	defer s.moved(id, nil)
 	switch {
 	case n.Kind == "table" && rel.Table != nil:
@@ -518,9 +554,15 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name, r *Re
 		if err := s.forgetReferences(ctx, rel.Table); err != nil {
 			return err
 		}
-		return cat.Drop(ctx, id, n.Purge)
+		if err := cat.Drop(ctx, id, n.Purge); err != nil {
+			return err
+		}
+		return s.forgetPrivileges(ctx, tableName(id))
 	case n.Kind == "view" && rel.View != nil:
-		return cat.DropView(ctx, id)
+		if err := cat.DropView(ctx, id); err != nil {
+			return err
+		}
+		return s.forgetPrivileges(ctx, tableName(id))
 	}
 	return sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, n.Kind).At(name.Pos)
 }
@@ -549,6 +591,10 @@ func (s *Session) dropUnreadable(ctx context.Context, n *ast.Drop, parts []strin
 	id.Catalog, id.Namespace = s.names().schema(ctx, parts[:len(parts)-1])
 	cat := s.catalogOf(id.Catalog)
 	if cat == nil {
+		return err
+	}
+	// Whose it was cannot be told by its UUID, which its metadata holds.
+	if err := s.drops(ctx, id.Catalog, id.Namespace, &bind.Relation{Catalog: id.Catalog, Schema: id.Namespace, Name: id.Table}); err != nil {
 		return err
 	}
 	defer s.moved(id, nil)

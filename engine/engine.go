@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/guard"
 	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -40,7 +41,9 @@ type Config struct {
 	// their evidence where a catalog cannot keep it; "" is lhsql in the user's folder of settings.
 	StateDir string
 	Settings map[string]string // defaults of session settings
-	Version  string            // of lhsql, shown in server_version
+	// Guard turns the lock on; nil: whoever may connect may do everything.
+	Guard   *GuardConfig
+	Version string // of lhsql, shown in server_version
 	// PathTables are the folders below which iceberg('path') may read; none: it is refused.
 	PathTables []string
 	Log        func(format string, args ...any)
@@ -71,6 +74,8 @@ type SessionOptions struct {
 	PID int32
 	// MySQL is what a session of the MySQL dialect knows of its client.
 	MySQL MySQLClient
+
+	keeper bool // it is the server's own, which no role may end or limit
 }
 
 // ResultColumn describes one output column.
@@ -104,6 +109,11 @@ type Engine struct {
 	pages    *parquet.PageCache
 	governor *governor // nil: the process is not this engine's alone
 	users    atomic.Pointer[func(name string) bool]
+
+	listUsers  atomic.Pointer[func() []string]
+	passwords  func(user, password string, native bool) (verifier, hash string, err error)
+	guard      *guard.Guard // nil: the lock is off
+	closeGuard func()       // nil: the store is a catalog's
 }
 
 // caches lists what the engine and its process keep of what was made or read before.
@@ -167,6 +177,10 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, sqlerr.New(sqlerr.ConfigFileError, "database: %q is no configured catalog", e.cfg.Default).
 			WithHint("There are: %s.", quotedList(e.order))
 	}
+	if err := e.openGuard(ctx, cfg.Guard); err != nil {
+		e.Close()
+		return nil, err
+	}
 	return e, nil
 }
 
@@ -177,6 +191,9 @@ func (e *Engine) Close() error {
 		s.Terminate()
 	}
 	e.closeScratch()
+	if e.closeGuard != nil {
+		e.closeGuard()
+	}
 	var first error
 	for _, c := range e.catalogs {
 		if err := c.close(); first == nil {

@@ -142,7 +142,7 @@ func (k *keeper) catalog(ctx context.Context, name string) error {
 		return nil
 	}
 	leaser, own := cat.(lake.Leaser)
-	s, err := k.engine.NewSession(ctx, SessionOptions{User: keeperUser, Database: name})
+	s, err := k.engine.NewSession(ctx, SessionOptions{User: keeperUser, Database: name, keeper: true})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ func KindOf(p Parsed) Kind {
 		return QueryKind
 	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		return WriteKind
-	case *ast.CreateTable, *ast.CreateView, *ast.CreateSchema, *ast.Drop, *ast.AlterTable, *ast.Comment, *ast.Truncate:
+	case *ast.CreateTable, *ast.CreateView, *ast.CreateSchema, *ast.Drop, *ast.AlterTable, *ast.Comment, *ast.Truncate,
+		*ast.CreateRole, *ast.AlterRole, *ast.RenameRole, *ast.DropRole, *ast.GrantRole, *ast.Grant:
 		return DefineKind
 	case *ast.Transaction:
 		return TransactionKind

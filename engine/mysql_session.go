@@ -318,6 +318,9 @@ func (s *Session) rowsOfBound(ctx context.Context, p Parsed, params []types.Type
 	if len(b.Params) != len(args) {
 		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "a parameter cannot stand here")
 	}
+	if err := s.mayRun(ctx, b); err != nil {
+		return nil, nil, err
+	}
 	r := &Result{session: s}
 	if err := s.runPlan(ctx, b.Plan, args, r); err != nil {
 		return nil, nil, err
@@ -474,6 +477,11 @@ func (m *MySQL) kill(ctx context.Context, n *ast.Kill) error {
 
 // Kill ends the session with the number, or its statement alone.
 func (m *MySQL) Kill(id int64, statementOnly bool) error {
+	if other := m.s.engine.session(int32(min(max(id, 0), 1<<31-1))); other != nil && other != m.s {
+		if err := m.s.signals(context.Background(), other); err != nil {
+			return mysqlError(1095, "HY000", "You are not owner of thread %d", id)
+		}
+	}
 	if id <= 0 || id > 1<<31-1 || !m.s.engine.Kill(int32(id), statementOnly) {
 		return mysqlError(1094, "HY000", "Unknown thread id: %d", id)
 	}
@@ -561,6 +569,9 @@ func (m *MySQL) prepareText(ctx context.Context, n *ast.PrepareText) error {
 	held := StatementCost(text)
 	if err := s.Hold(held); err != nil {
 		return err
+	}
+	if passwordIn(st.parsed.Stmt) {
+		text = hiddenText
 	}
 	s.ForgetPrepared(n.Name)
 	s.prepared[n.Name] = &preparedSQL{stmt: st, text: text, at: time.Now(), fromSQL: true, held: held}

@@ -185,9 +185,7 @@ func (m *MySQL) show(ctx context.Context, n *ast.ShowInfo) (*shown, error) {
 	case "count errors":
 		return &shown{names: []string{"@@session.error_count"}, rows: [][]types.Datum{{types.NewInt(int64(m.errors()))}}}, nil
 	case "grants":
-		who := mysqlNames{}.quote(m.s.opts.User) + "@`%`"
-		return &shown{names: []string{"Grants for " + m.s.opts.User + "@%"}, rows: texts([]string{
-			"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, PROCESS, SHOW DATABASES, CREATE VIEW, SHOW VIEW, EXECUTE ON *.* TO " + who})}, nil
+		return m.showGrants(ctx, n)
 	}
 	return showPrivileges(), nil
 }

@@ -103,6 +103,11 @@ func (n mysqlNames) relation(ctx context.Context, ref bind.TableRef, parts []str
 		}
 	}
 	catalog, ns := n.s.databaseOf(ctx, db)
+	if ref.Depth == 0 {
+		if err := n.s.entersSchema(ctx, catalog, ns); err != nil {
+			return nil, err
+		}
+	}
 	return relations{n.s}.in(ctx, ref, catalog, ns, table, x)
 }
 
@@ -117,7 +122,7 @@ func (n mysqlNames) made(ctx context.Context, parts []string) (lake.Name, error)
 		return lake.Name{}, sqlerr.New(sqlerr.InsufficientPrivilege, "Access denied to database '%s'", db)
 	}
 	catalog, ns := n.s.databaseOf(ctx, db)
-	return lake.Name{Catalog: catalog, Namespace: ns, Table: table}, nil
+	return lake.Name{Catalog: catalog, Namespace: ns, Table: table}, n.s.creates(ctx, catalog, ns)
 }
 
 func (n mysqlNames) schema(ctx context.Context, parts []string) (catalog, namespace string) {

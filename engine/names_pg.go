@@ -23,6 +23,11 @@ func (n pgNames) relation(ctx context.Context, ref bind.TableRef, parts []string
 			path = n.s.withTemporary(n.s.searchPath())
 		}
 		for _, schema := range path {
+			if ok, err := n.s.usable(ctx, n.s.catalog, schema); err != nil {
+				return nil, err
+			} else if !ok && ref.SearchPath == nil {
+				continue
+			}
 			rel, err := relations{n.s}.in(ctx, ref, n.s.catalog, schema, table, x)
 			if !isNotFound(err) {
 				return rel, err
@@ -31,6 +36,12 @@ func (n pgNames) relation(ctx context.Context, ref bind.TableRef, parts []string
 		return nil, &lake.NotFound{What: "relation", Name: table}
 	}
 	head := parts[:len(parts)-1]
+	if ref.Depth == 0 {
+		catalog, schema := n.schema(ctx, head)
+		if err := n.s.entersSchema(ctx, catalog, schema); err != nil {
+			return nil, err
+		}
+	}
 	if len(head) > 1 && n.s.engine.catalogs[head[0]] != nil {
 		rel, err := relations{n.s}.in(ctx, ref, head[0], strings.Join(head[1:], "."), table, x)
 		if !isNotFound(err) {
@@ -55,6 +66,9 @@ func (n pgNames) made(ctx context.Context, parts []string) (lake.Name, error) {
 		if name.Namespace == "pg_catalog" || name.Namespace == "information_schema" {
 			return name, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create %q", name.Namespace+"."+name.Table)
 		}
+		if err := s.creates(ctx, name.Catalog, name.Namespace); err != nil {
+			return name, err
+		}
 		if name.Namespace == "public" {
 			return name, n.makePublic(ctx, name.Catalog)
 		}
@@ -62,12 +76,20 @@ func (n pgNames) made(ctx context.Context, parts []string) (lake.Name, error) {
 	}
 	for _, p := range s.searchPath() {
 		if p != "pg_catalog" && p != "information_schema" && s.namespaceExists(ctx, name.Catalog, p) {
+			if ok, err := s.usable(ctx, name.Catalog, p); err != nil {
+				return name, err
+			} else if !ok {
+				continue
+			}
 			name.Namespace = p
-			return name, nil
+			return name, s.creates(ctx, name.Catalog, p)
 		}
 	}
 	if slices.Contains(s.searchPath(), "public") {
 		name.Namespace = "public"
+		if err := s.creates(ctx, name.Catalog, "public"); err != nil {
+			return name, err
+		}
 		return name, n.makePublic(ctx, name.Catalog)
 	}
 	return name, sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").

@@ -125,6 +125,9 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 		return inBlock(name)
 	}
 	if p.statement != nil {
+		if err := s.mayCall(ctx, name, nil); err != nil {
+			return err
+		}
 		return p.statement(s, ctx, c, r)
 	}
 	a, err := p.arguments(name, c, rel)
@@ -132,6 +135,9 @@ func (s *Session) call(ctx context.Context, c *bind.ProcedureCall, rel *bind.Rel
 		return err
 	}
 	a.result = r
+	if err := s.mayCall(ctx, name, a); err != nil {
+		return err
+	}
 	rows, err := p.run(s, ctx, a)
 	if err != nil {
 		return err
@@ -358,6 +364,9 @@ func (s *Session) registerTable(ctx context.Context, a *procedureArgs) ([][]type
 		return nil, definitionError(err)
 	}
 	s.moved(name, t)
+	if err := s.madeTable(ctx, t, name, a.result); err != nil {
+		return nil, err
+	}
 	row := []types.Datum{types.Null, types.Null, types.Null}
 	if snap := t.CurrentSnapshot(); snap != nil {
 		row[0] = types.NewInt(snap.ID)

@@ -83,7 +83,7 @@ func (a *procedureArgs) number(k string) (int64, error) {
 // relation is the table, or a branch of it, that the procedure acts on.
 func (a *procedureArgs) relation(ctx context.Context, s *Session) (*bind.Relation, error) {
 	if a.rel != nil {
-		return a.rel, nil
+		return a.rel, s.mayCallOn(ctx, a.name, a.rel)
 	}
 	t, err := a.text("table")
 	if err != nil {
@@ -97,7 +97,10 @@ func (a *procedureArgs) relation(ctx context.Context, s *Session) (*bind.Relatio
 	if isNotFound(err) || err == nil && rel.Table == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", t)
 	}
-	return rel, err
+	if err != nil {
+		return nil, err
+	}
+	return rel, s.mayCallOn(ctx, a.name, rel)
 }
 
 // table is the table that the procedure acts on.

@@ -434,6 +434,9 @@ func (s *Session) verifyErasure(ctx context.Context, a *procedureArgs) ([][]type
 
 // erasureRows are the erasures of the database that run or wait, and the evidence of those that have ended.
 func erasureRows(ctx context.Context, s *Session, _ map[int]types.Datum, yield func([]types.Datum) error) error {
+	if may, err := s.monitors(ctx); err != nil || !may {
+		return err
+	}
 	l, err := s.ledger(s.catalogOf(s.catalog))
 	if err != nil {
 		return err

@@ -59,6 +59,9 @@ func (s *Session) tablesNamed(ctx context.Context, name string, args []bind.Proc
 		return list, nil
 	}
 	err := s.eachTable(ctx, nil, func(n lake.Name) error {
+		if may, err := s.maintainsTable(ctx, n); err != nil || !may {
+			return err
+		}
 		one(bind.Constant{Value: types.NewStr(s.names().quote(n.Namespace) + "." + s.names().quote(n.Table)), Typ: types.T(types.Text)})
 		return nil
 	})

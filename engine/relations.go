@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lhsql/lhsql/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/bind"
@@ -23,7 +24,7 @@ func (s *Session) variables() func(scope, name string) (types.Datum, types.Type,
 
 // bindEnv is what binding may ask of this session. args nil: at Prepare.
 func (s *Session) bindEnv(ctx context.Context, args []types.Datum) *bind.Env {
-	env := &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.variables(), ViewDialect: viewDialect}
+	env := &bind.Env{Context: ctx, Catalog: relations{s}, Dialect: s.dialect.bind, Eval: s.evalCtx(ctx), Args: args, Parse: s.dialect.parse, Variable: s.variables(), ViewDialect: viewDialect, Uses: s.engine.guard != nil}
 	if m := s.MySQL(); m != nil {
 		env.OnlyChanges = !m.FoundRows
 	}
@@ -136,8 +137,9 @@ func (r relations) view(ctx context.Context, ref bind.TableRef, n lake.Name) (*b
 	if err != nil {
 		return nil, err
 	}
-	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: r.s.oidOf(n),
-		Kind: "view", View: &bind.View{SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v), Dialect: dialectOfView(v.Representations)}}, nil
+	asOf, _ := r.s.settings.get("lhsql.as_of")
+	return &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: n.Table, OID: r.s.oidOf(n), Past: ref.When.Set || asOf != "",
+		Kind: "view", View: &bind.View{UUID: v.UUID, SQL: v.SQL, Columns: v.ColumnNames(), SearchPath: viewPath(v), Dialect: dialectOfView(v.Representations)}}, nil
 }
 
 func viewPath(v *lake.View) []string {
@@ -160,9 +162,9 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 				WithHint("Write to the table, or to a branch: %s.branch_name.", t.Name.Table)
 		}
 	}
+	rel.Past = past(t, spec)
 	if spec.History() {
-		rel.Table = nil
-		rel.Table = nil
+		rel.Of, rel.Table = t, nil
 		rel.Virtual, err = timetravel.RowHistory(t, spec, dataFiles{})
 		return err
 	}
@@ -171,12 +173,29 @@ func (r relations) state(ctx context.Context, rel *bind.Relation, ref bind.Table
 		return err
 	}
 	if x.meta != "" {
-		rel.Table, rel.Kind = nil, "metadata table"
+		rel.Of, rel.Meta, rel.Table, rel.Kind = t, x.meta, nil, "metadata table"
 		rel.Virtual, err = timetravel.OpenMetadataTable(t, x.meta, snap, spec.Travels(), dataFiles{})
 		return err
 	}
 	rel.Snapshot, rel.TableSchema, rel.Branch = snap, schema, spec.BranchName()
 	return nil
+}
+
+// past tells whether another state is asked for than a branch's present one: a tag's, one by its number,
+// one at an instant, or the way between some.
+func past(t *lake.Table, s timetravel.Spec) bool {
+	if s.Tag != "" || s.Snapshot != 0 || s.Version || !s.Time.IsZero() || s.Before || s.Range != timetravel.NoRange {
+		return true
+	}
+	for _, name := range []string{s.Ref, s.Branch} {
+		if name == "" || name == "main" {
+			continue
+		}
+		if ref, ok := t.Ref(name); !ok || !ref.Branch {
+			return true
+		}
+	}
+	return false
 }
 
 // spec combines the clause, the name's suffix and the session's pins; the clause wins.
@@ -257,7 +276,12 @@ func (s *Session) loadTable(ctx context.Context, n lake.Name) (*lake.Table, erro
 }
 
 // FromPath implements bind.Catalog: iceberg('path') in FROM.
-func (r relations) FromPath(ctx context.Context, path string, when bind.When) (*bind.Relation, error) {
+func (r relations) FromPath(ctx context.Context, path string, when bind.When, depth int) (*bind.Relation, error) {
+	if depth == 0 { // of a view the owner is asked, once the statement is bound
+		if err := r.s.reaches(ctx, guard.ReadServerFiles, "read tables by their path"); err != nil {
+			return nil, err
+		}
+	}
 	if len(r.s.engine.cfg.PathTables) == 0 {
 		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "tables by path are not allowed on this server").
 			WithHint("The server's option path_tables names the folders that may be read.")

@@ -111,9 +111,14 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if s.settings, err = newSettings(e.serverVersion(), layers...); err != nil {
 		return nil, err
 	}
-	s.settings.knows = func(user string) bool { return user == o.User || e.knowsUser(user) }
-	if role, _ := s.settings.get("role"); role != "none" && !s.settings.knows(role) {
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", role)
+	s.settings.mayBecome = s.mayBecome
+	if err := e.admit(ctx, &o, s.catalog); err != nil {
+		return nil, err
+	}
+	if role, _ := s.settings.get("role"); role != "none" {
+		if err := s.mayBecome("role", role); err != nil {
+			return nil, err
+		}
 	}
 	var b [4]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -154,10 +159,15 @@ func (s *Session) Parse(text string) ([]Parsed, error) {
 	defer s.Drop(cost)
 	list, err := s.dialect.parse(text)
 	if err != nil {
+		if HoldsPassword(text) {
+			text = hiddenText
+		}
 		s.note(text)
 		return nil, err
 	}
-	s.engine.trees.keep(key, list)
+	if !passwordsIn(list) {
+		s.engine.trees.keep(key, list)
+	}
 	return list, nil
 }
 

@@ -442,7 +442,8 @@ type settings struct {
 	values   map[string]string  // differing from defaults
 	saved    map[string]*string // transaction start: nil, the default
 	locals   map[string]*string // SET LOCAL in this transaction: what to restore at its end
-	knows    func(user string) bool
+	// mayBecome tells why role or session_authorization may not be set so.
+	mayBecome func(setting, name string) error
 }
 
 func newSettings(version string, layers ...map[string]string) (*settings, error) {
@@ -492,8 +493,10 @@ func (s *settings) set(name string, value *string, local, inTx bool) error {
 		if err != nil {
 			return err
 		}
-		if (n == "role" && c != "none" || n == "session_authorization") && !s.knows(c) {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "role %q does not exist", c)
+		if n == "role" && c != "none" || n == "session_authorization" {
+			if err := s.mayBecome(n, c); err != nil {
+				return err
+			}
 		}
 		value = &c
 	} else if _, ok := s.defaults[n]; !ok {

@@ -73,7 +73,7 @@ func (s *Session) Prepare(parent context.Context, p Parsed, given []types.Type) 
 	if err := s.checkAborted(p.Stmt); err != nil {
 		return nil, err
 	}
-	s.setState("active", p.Text)
+	s.setState("active", shownText(p))
 	if err := runnerIn(ctx).holdPlan(p.Text); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,8 @@ func (s *Session) prepare(ctx context.Context, p Parsed, given []types.Type) (*S
 			return nil, err
 		}
 	case *ast.Empty, *ast.Transaction, *ast.Set, *ast.Deallocate, *ast.ClosePortal, *ast.Discard,
-		*ast.Listen, *ast.Noop, *ast.CreateIndex:
+		*ast.Listen, *ast.Noop, *ast.CreateIndex, *ast.CreateRole, *ast.AlterRole, *ast.RenameRole, *ast.DropRole, *ast.GrantRole,
+		*ast.Grant, *ast.DefaultPrivileges, *ast.SetOwner, *ast.ReassignOwned, *ast.DropOwned:
 	case *ast.Prepare:
 		// Bound at PREPARE itself: its parameters are its own, not the outer statement's.
 	default:
@@ -253,7 +254,7 @@ func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (
 	if len(args) != len(st.params) {
 		return r, sqlerr.New(sqlerr.ProtocolViolation, "the statement has %d parameters, %d were given", len(st.params), len(args))
 	}
-	s.setState("active", st.parsed.Text)
+	s.setState("active", shownText(st.parsed))
 	s.noteQuery(st.parsed.Stmt)
 	if err := runnerIn(ctx).holdPlan(st.parsed.Text); err != nil {
 		return r, err
@@ -273,6 +274,9 @@ func (st *Stmt) run(parent context.Context, args []types.Datum, in vec.Source) (
 
 // dispatch sends each kind of statement to the code that runs it.
 func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in vec.Source, r *Result) (err error) {
+	if err := s.permit(ctx, st); err != nil {
+		return err
+	}
 	if s.my != nil {
 		if known, err := s.my.dispatch(ctx, st, args, r); known {
 			return err
@@ -341,7 +345,10 @@ func (s *Session) dispatch(ctx context.Context, st *Stmt, args []types.Datum, in
 			r.warn("00000", "%s", n.Notice)
 		}
 	default:
-		err = sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
+		known := false
+		if known, err = s.roleStatement(ctx, n, r); !known {
+			err = sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported")
+		}
 	}
 	return err
 }

@@ -174,6 +174,13 @@ func (x systemSession) ObjectOID(catalog, name string) (uint32, bool) {
 	case "pg_proc":
 		return syscat.FunctionOID(last)
 	case "pg_authid", "pg_roles":
+		if l, err := h.Lock(ctx); err == nil && l != nil {
+			r, ok := l.State.Role(last)
+			if !ok {
+				return 0, false
+			}
+			return r.OID, true
+		}
 		if last == s.opts.User {
 			return 10, true
 		}
@@ -290,6 +297,9 @@ func splitName(name string, quote byte, plain func(string) string) ([]string, bo
 // Call implements eval.Session: the functions that need catalogs or other sessions.
 func (x systemSession) Call(ctx context.Context, fn string, args []types.Datum) (types.Datum, bool, error) {
 	f, ok := systemFunctions[fn]
+	if isPrivilegeFunction(fn) && x.s.engine.guard != nil {
+		f, ok = privilegeFunctions[fn]
+	}
 	if !ok {
 		return types.Null, false, nil
 	}
@@ -310,11 +320,11 @@ var systemFunctions map[string]func(context.Context, *Session, []types.Datum) (t
 
 func init() {
 	systemFunctions = map[string]func(context.Context, *Session, []types.Datum) (types.Datum, error){
-		"pg_cancel_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
-			return s.signal(a[0].Int(), (*Session).Cancel)
+		"pg_cancel_backend": func(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+			return s.signal(ctx, a[0].Int(), (*Session).Cancel)
 		},
-		"pg_terminate_backend": func(_ context.Context, s *Session, a []types.Datum) (types.Datum, error) {
-			return s.signal(a[0].Int(), (*Session).Terminate)
+		"pg_terminate_backend": func(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
+			return s.signal(ctx, a[0].Int(), (*Session).Terminate)
 		},
 		"pg_my_temp_schema": func(_ context.Context, s *Session, _ []types.Datum) (types.Datum, error) {
 			if s.temp == nil {
@@ -352,10 +362,13 @@ func init() {
 }
 
 // signal acts on another session of the same server.
-func (s *Session) signal(pid int64, f func(*Session)) (types.Datum, error) {
+func (s *Session) signal(ctx context.Context, pid int64, f func(*Session)) (types.Datum, error) {
 	t := s.engine.session(int32(pid))
 	if t == nil {
 		return types.NewBool(false), nil
+	}
+	if err := s.signals(ctx, t); err != nil {
+		return types.Null, err
 	}
 	f(t)
 	return types.NewBool(true), nil

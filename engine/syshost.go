@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine/syscat"
+	"github.com/lhsql/lhsql/guard"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
@@ -33,7 +34,8 @@ type host struct {
 	entries    map[string][]syscat.Entry
 	relations  map[lake.Name]*syscat.Relation
 	names      syscat.Names
-	recalled   bool   // whether what the engine keeps has been asked for
+	recalled   bool // whether what the engine keeps has been asked for
+	lock       *syscat.Lock
 	version    string // the catalog's, before anything was listed; "" unknown
 }
 
@@ -56,6 +58,28 @@ func (h *host) Users() []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// Lock implements syscat.Host.
+func (h *host) Lock(ctx context.Context) (*syscat.Lock, error) {
+	if h.s.engine.guard == nil {
+		return nil, nil
+	}
+	if h.lock == nil {
+		p, err := h.s.permission(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if p.st == nil { // the keeper's
+			st, err := h.s.engine.guard.Now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			p.st, p.role = st, guard.Bootstrap
+		}
+		h.lock = &syscat.Lock{State: p.st, Role: p.role, Name: p.name, Super: p.super, Database: h.catalog}
+	}
+	return h.lock, nil
 }
 
 // Namespaces implements syscat.Host.
@@ -450,12 +474,23 @@ func (h *host) Settings() []syscat.Setting {
 // Sessions implements syscat.Host.
 func (h *host) Sessions() []syscat.Session {
 	var out []syscat.Session
+	l, err := h.Lock(context.Background())
 	for _, s := range h.s.engine.activeSessions() {
+		user := uint32(guard.Bootstrap)
+		hidden := err != nil
+		if l != nil {
+			r, ok := l.State.Role(s.opts.User)
+			if ok {
+				user = r.OID
+			}
+			hidden = !(l.Super || ok && l.State.HasRightsOf(l.Role, r.OID) || l.State.HasRightsOf(l.Role, guard.ReadAllStats))
+		}
 		app := s.applicationName()
 		s.mu.Lock()
 		a := s.activity
 		out = append(out, syscat.Session{PID: s.pid, User: s.opts.User, Database: s.names().database(), App: app, Address: s.opts.RemoteAddr,
-			State: a.state, Query: a.query, Start: s.start, QueryStart: a.queryStart, StateChange: a.stateStart, TxStart: a.txStart})
+			State: a.state, Query: a.query, Start: s.start, QueryStart: a.queryStart, StateChange: a.stateStart, TxStart: a.txStart,
+			UserOID: user, Hidden: hidden})
 		s.mu.Unlock()
 	}
 	return out

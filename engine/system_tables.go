@@ -47,6 +47,11 @@ func (s *Session) eachTable(ctx context.Context, equal map[int]types.Datum, f fu
 				return err
 			}
 			n.Catalog = s.catalog
+			if sees, err := s.seesTable(ctx, n, ""); err != nil {
+				return err
+			} else if !sees {
+				continue
+			}
 			if err := f(n); err != nil && !isNotFound(err) {
 				return err
 			}

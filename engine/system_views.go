@@ -111,9 +111,14 @@ func instantOrNull(t time.Time) types.Datum {
 }
 
 // jobRows are the pieces of maintenance that run, and the last that ran.
-func jobRows(_ context.Context, s *Session, _ map[int]types.Datum, yield func([]types.Datum) error) error {
+func jobRows(ctx context.Context, s *Session, _ map[int]types.Datum, yield func([]types.Datum) error) error {
 	now := time.Now()
 	for _, j := range s.engine.jobs.States() {
+		if sees, err := s.seesJob(ctx, j.Table, j.User); err != nil {
+			return err
+		} else if !sees {
+			continue
+		}
 		problem := ""
 		if j.Err != nil {
 			problem = j.Err.Error()

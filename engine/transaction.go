@@ -21,6 +21,8 @@ type transaction struct {
 	savepoints []savepoint
 	catalogs   map[string]*lake.Transaction // those that it has touched, as it has made them
 	temp       lake.TemporaryState          // the temporary tables at its start
+	privileges []privilegeOp                // what it has changed of roles and privileges
+	privileged privilegeView                // and what holds then
 }
 
 // savepoint remembers what ROLLBACK TO restores.
@@ -29,6 +31,8 @@ type savepoint struct {
 	settings map[string]string
 	catalogs map[string]lake.TransactionState
 	temp     lake.TemporaryState
+	// privileges is how many changes of roles and privileges there were.
+	privileges int
 }
 
 func (t *transaction) open() bool { return t.block }
@@ -166,7 +170,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		if err := s.needOwnBlock("SAVEPOINT"); err != nil {
 			return "", err
 		}
-		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.states(), s.temporaryState()})
+		s.tx.savepoints = append(s.tx.savepoints, savepoint{t.Name, copyMap(s.settings.values), s.tx.states(), s.temporaryState(), len(s.tx.privileges)})
 		return "SAVEPOINT", nil
 	case "release":
 		if err := s.needOwnBlock("RELEASE SAVEPOINT"); err != nil {
@@ -188,6 +192,7 @@ func (s *Session) transact(ctx context.Context, t *ast.Transaction, r *Result) (
 		s.settings.values = copyMap(s.tx.savepoints[i].settings)
 		s.restore(ctx, s.tx.savepoints[i].catalogs)
 		s.restoreTemporary(s.tx.savepoints[i].temp)
+		s.tx.privileges = s.tx.privileges[:s.tx.savepoints[i].privileges]
 		s.tx.savepoints = s.tx.savepoints[:i+1]
 		s.tx.failed = false
 		return "ROLLBACK", nil

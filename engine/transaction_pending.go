@@ -57,13 +57,16 @@ func (s *Session) publish(ctx context.Context, r *Result) error {
 		}
 	}
 	if t == nil {
-		return nil
+		return s.commitPrivileges(ctx, false)
 	}
 	leftover, err := t.Publish(ctx)
 	if leftover != nil {
 		r.warn("01000", "the files of a dropped table could not be removed: %v", leftover)
 	}
-	return definitionError(err)
+	if err != nil {
+		return definitionError(err)
+	}
+	return s.commitPrivileges(ctx, true)
 }
 
 // wholly runs what a statement does in several steps as a transaction, if it is in none: all of it

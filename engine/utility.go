@@ -38,6 +38,9 @@ func (s *Session) KeepPrepared(name, text string, st *Stmt) error {
 	if err := s.Hold(held); err != nil {
 		return err
 	}
+	if passwordIn(st.parsed.Stmt) {
+		text = hiddenText
+	}
 	s.prepared[name] = &preparedSQL{stmt: st, text: text, at: time.Now(), held: held}
 	return nil
 }

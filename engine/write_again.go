@@ -175,7 +175,7 @@ func (s *Session) bindAnew(ctx context.Context, st *Stmt, args []types.Datum) (*
 		return nil, nil
 	}
 	st.bound = b
-	return b, nil
+	return b, s.permit(ctx, st) // it may be another table by now, or another role's right
 }
 
 // writeTarget is the table that a statement writes.

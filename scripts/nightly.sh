@@ -31,7 +31,7 @@ step deaths check ./maintain -run TestDeathAtEachStep -kept.every=1
 step expiry go test ./maintain -run XXX -bench Expire -benchtime 1x -keep.snapshots 5000 -timeout 2h
 step histories check ./testsql/write -run Histor -history.runs 5000 -history.len 60
 step kills check ./testsql/write -run Killed -kill.cycles 2000
-step postgresql check ./testsql/interop/pg_diff -args -queries 200000
+step postgresql check ./testsql/interop/pg_diff -args -queries 200000 -every-cell
 if [ -n "${MARIADB:-}" ]; then # host:port of a server that root may use without a password
 	step mysql testsql/mysql/suite/run.sh
 	step parameters testsql/mysql/suite/run.sh -generated 50000 -seed "$RANDOM" -differ 0

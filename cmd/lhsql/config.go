@@ -38,6 +38,8 @@ var options = []option{
 	{name: "users_file", doc: "a file of lines NAME:VERIFIERS, read again when it changes"},
 	{name: "auth.md5", def: "off", doc: "let users with md5 verifiers log in"},
 	{name: "auth.trust_loopback", def: "off", doc: "let connections from this machine in without a password although users exist"},
+	{name: "guard.admins", doc: "roles that may do everything, separated by commas: turns the lock on, so that all others may do what they are granted (docs/security.md)"},
+	{name: "guard.store", doc: "where roles and privileges are kept: a catalog whose database keeps them, sqlite:///…, or postgresql://… (the default catalog)", secret: true},
 	{name: "path_tables", doc: "folders below which iceberg('…') may read, separated by commas; any when only this machine can connect"},
 	{name: "memory_limit", doc: "bytes, with a unit: 4GB (70 % of the machine's)"},
 	{name: "page_cache", doc: "bytes of decompressed data pages to keep, with a unit, or off (a sixteenth of memory_limit)"},
@@ -280,6 +282,14 @@ func (c *config) engineConfig() (engine.Config, error) {
 	e.TempDir, e.Default, e.Version = c.get("temp_dir"), c.get("database"), versionText()
 	e.Settings = c.under("settings.")
 	e.PathTables = c.pathTables()
+	if admins := c.admins(); len(admins) > 0 {
+		e.Guard = &engine.GuardConfig{Admins: admins, Store: c.get("guard.store")}
+		if names, err := openUserNames(c); err != nil {
+			return e, err
+		} else if names != nil {
+			e.Guard.Users = names
+		}
+	}
 	byName := map[string]map[string]string{}
 	for k, v := range c.under("catalogs.") {
 		name, prop, _ := strings.Cut(k, ".")
@@ -306,6 +316,17 @@ func (c *config) engineConfig() (engine.Config, error) {
 	return e, nil
 }
 
+// admins are the administrators that the configuration names; with some, the lock is on.
+func (c *config) admins() []string {
+	var out []string
+	for _, a := range strings.Split(c.get("guard.admins"), ",") {
+		if a = strings.TrimSpace(a); a != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // keepConfig is how the server keeps tables.
 func (c *config) keepConfig() (engine.KeepConfig, error) {
 	k, wrong, err := engine.ParseKeep(func(option string) string { return c.get("keep." + option) })
@@ -328,7 +349,7 @@ func (c *config) pathTables() []string {
 		}
 		return out
 	}
-	if len(c.under("users.")) == 0 && c.get("users_file") == "" {
+	if len(c.under("users.")) == 0 && c.get("users_file") == "" && len(c.admins()) == 0 {
 		return []string{"/"}
 	}
 	return nil

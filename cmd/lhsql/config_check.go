@@ -47,7 +47,35 @@ func (c *config) check() error {
 	if _, err := c.keepConfig(); err != nil {
 		return err
 	}
+	if err := c.checkGuard(); err != nil {
+		return err
+	}
 	return c.checkDatabase()
+}
+
+// checkGuard looks whether the administrators can get in.
+func (c *config) checkGuard() error {
+	admins := c.admins()
+	if len(admins) == 0 {
+		if c.get("guard.store") != "" {
+			return c.wrong("guard.store", "the lock is off: guard.admins names nobody")
+		}
+		return nil
+	}
+	users, err := openUsers(c)
+	if err != nil {
+		return err
+	}
+	for _, a := range admins {
+		known := false
+		if users != nil {
+			_, known = users(a)
+		}
+		if !known && !c.on("auth.trust_loopback") {
+			return c.wrong("guard.admins", "%s has no password: `lhsql user %s` makes a line for users_file", a, a)
+		}
+	}
+	return nil
 }
 
 func (c *config) checkOne(n, v string) error {

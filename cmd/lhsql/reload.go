@@ -19,9 +19,21 @@ type live struct {
 	mu    sync.Mutex
 	c     *config
 	users userLookup
-	tls   *tls.Config // nil: not offered
-	certs []stamp     // of the files that tls was made of
+	list  func() []string // of the users
+	tls   *tls.Config     // nil: not offered
+	certs []stamp         // of the files that tls was made of
 	log   func(format string, args ...any)
+}
+
+// names lists the users of the configuration as it is now.
+func (l *live) names() []string {
+	l.mu.Lock()
+	list := l.list
+	l.mu.Unlock()
+	if list == nil {
+		return nil
+	}
+	return list()
 }
 
 // stamp tells one state of a file from the next.
@@ -39,9 +51,14 @@ func newLive(c *config, log func(string, ...any)) (*live, error) {
 
 // use takes a configuration over, all or nothing.
 func (l *live) use(c *config) error {
-	users, err := openUsers(c)
+	f, err := openUserFile(c)
 	if err != nil {
 		return err
+	}
+	var users userLookup
+	var list func() []string
+	if f != nil {
+		users, list = f.lookup, f.names
 	}
 	certs := stamps(c)
 	t, err := tlsConfig(c)
@@ -50,7 +67,7 @@ func (l *live) use(c *config) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.c, l.users, l.tls, l.certs = c, users, t, certs
+	l.c, l.users, l.list, l.tls, l.certs = c, users, list, t, certs
 	return nil
 }
 

@@ -7,9 +7,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,7 +45,23 @@ func openEngine(c *config) (*engine.Engine, error) {
 			}
 		}
 	}
-	return engine.Open(context.Background(), ec)
+	e, err := engine.Open(context.Background(), ec)
+	if err == nil {
+		e.SetPasswords(newVerifiers)
+	}
+	return e, err
+}
+
+// newVerifiers makes of a password what is stored of it. What is a verifier already stays as it is.
+func newVerifiers(_, password string, native bool) (verifier, hash string, err error) {
+	if pg.CheckVerifier(password) == nil {
+		return password, "", nil
+	}
+	if native {
+		hash = mysql.NativeHash(password)
+	}
+	verifier, err = pg.Verifier(password)
+	return verifier, hash, err
 }
 
 // serve runs the listeners until a signal. ready is called once they accept.
@@ -70,6 +88,7 @@ func serve(c *config, ready func(*engine.Engine, []wire) error) error {
 		}
 		return false
 	})
+	e.ListUsers(l.names)
 	wires, err := openWires(c, e, l)
 	if err != nil {
 		return err
@@ -152,7 +171,7 @@ func maxConnections(c *config) (int, error) {
 	return n, nil
 }
 
-func pgConfig(c *config, l *live) (pg.Config, error) {
+func pgConfig(c *config, e *engine.Engine, l *live) (pg.Config, error) {
 	p := pg.Config{Log: logLine}
 	var err error
 	if p.MaxConnections, err = maxConnections(c); err != nil {
@@ -161,10 +180,9 @@ func pgConfig(c *config, l *live) (pg.Config, error) {
 	p.Current = func() (*tls.Config, pg.Auth) {
 		c, users, t := l.now()
 		a := pg.Auth{AllowMD5: c.on("auth.md5"), TrustLoopback: c.on("auth.trust_loopback"), RequireTLS: c.on("tls.required")}
-		if users != nil {
+		if users != nil || e.Guarded() {
 			a.Lookup = func(u string) (string, bool) {
-				stored, ok := users(u)
-				v, _ := verifiers(stored)
+				v, _, ok := credentials(e, users, u)
 				return v, ok
 			}
 		}
@@ -215,6 +233,9 @@ func (f *userFile) lookup(user string) (string, bool) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.path == "" {
+		return "", false
+	}
 	if st, err := os.Stat(f.path); err == nil && (!st.ModTime().Equal(f.stamp) || st.Size() != f.size) {
 		// A file that cannot be read now leaves the users as they were.
 		if err := f.read(); err != nil {
@@ -223,6 +244,20 @@ func (f *userFile) lookup(user string) (string, bool) {
 	}
 	v, ok := f.users[user]
 	return v, ok
+}
+
+// names lists the users, those that the file had last where it cannot be read.
+func (f *userFile) names() []string {
+	f.lookup("") // reads what has changed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := slices.Collect(maps.Keys(f.fixed))
+	for u := range f.users {
+		if _, twice := f.fixed[u]; !twice {
+			out = append(out, u)
+		}
+	}
+	return out
 }
 
 func (f *userFile) load() error {

@@ -114,8 +114,10 @@ func (sh *shell) interact() error {
 	rl, err := readline.NewEx(&readline.Config{
 		HistoryFile:       filepath.Join(home, ".lhsql_history"),
 		HistorySearchFold: true,
-		AutoComplete:      completer{sh},
-		InterruptPrompt:   "^C",
+
+		DisableAutoSaveHistory: true, // a password is kept nowhere
+		AutoComplete:           completer{sh},
+		InterruptPrompt:        "^C",
 	})
 	if err != nil {
 		return err
@@ -138,6 +140,9 @@ func (sh *shell) interact() error {
 		}
 		if err != nil {
 			return nil
+		}
+		if !engine.HoldsPassword(l) && !engine.HoldsPassword(buf.String()) {
+			_ = rl.SaveHistory(l) // without it the shell works, too
 		}
 		if buf.Len() == 0 && strings.HasPrefix(strings.TrimSpace(l), `\`) {
 			if quit := sh.meta(strings.TrimSpace(l)); quit {

@@ -46,17 +46,19 @@ func openWires(c *config, e *engine.Engine, l *live) ([]wire, error) {
 			}
 			return fmt.Errorf("the %s wire: %w", name, err)
 		}
-		warnOpen(w.l, users)
+		if !e.Guarded() {
+			warnOpen(w.l, users)
+		}
 		out = append(out, w)
 		return nil
 	}
 	err := open("pg", "postgres", "Postgres", func() (wire, error) {
-		cfg, err := pgConfig(c, l)
+		cfg, err := pgConfig(c, e, l)
 		return wire{srv: pg.NewServer(e, cfg)}, err
 	})
 	if err == nil {
 		err = open("mysql", "mysql", "MySQL", func() (wire, error) {
-			cfg, err := mysqlConfig(c, l)
+			cfg, err := mysqlConfig(c, e, l)
 			return wire{srv: mysql.NewServer(e, cfg)}, err
 		})
 	}
@@ -103,18 +105,44 @@ func shutdown(ctx context.Context, wires []wire) error {
 type userLookup func(user string) (stored string, ok bool)
 
 func openUsers(c *config) (userLookup, error) {
-	users := c.under("users.")
-	if file := c.get("users_file"); file != "" {
-		f := &userFile{path: file, fixed: users}
-		if err := f.load(); err != nil {
-			return nil, err
+	f, err := openUserFile(c)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return f.lookup, nil
+}
+
+// openUserNames gives what lists the users of the configuration; nil: there are none.
+func openUserNames(c *config) (func() []string, error) {
+	f, err := openUserFile(c)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return f.names, nil
+}
+
+// openUserFile gives the users of the configuration, in a file or not; nil: there are none.
+func openUserFile(c *config) (*userFile, error) {
+	f := &userFile{path: c.get("users_file"), fixed: c.under("users.")}
+	if f.path == "" {
+		if len(f.fixed) == 0 {
+			return nil, nil
 		}
-		return f.lookup, nil
+		return f, nil
 	}
-	if len(users) > 0 {
-		return func(u string) (string, bool) { v, ok := users[u]; return v, ok }, nil
+	return f, f.load()
+}
+
+// credentials finds what a user's password is checked with. The configuration comes first: nobody can
+// take an administrator's password away by a statement.
+func credentials(e *engine.Engine, users userLookup, user string) (verifier, native string, ok bool) {
+	if users != nil {
+		if stored, ok := users(user); ok {
+			v, n := verifiers(stored)
+			return v, n, true
+		}
 	}
-	return nil, nil
+	return e.Credentials(context.Background(), user)
 }
 
 // verifiers splits what is stored of a user: the verifier of both wires, and the hash for
@@ -130,7 +158,7 @@ func verifiers(stored string) (verifier, native string) {
 	return verifier, native
 }
 
-func mysqlConfig(c *config, l *live) (mysql.Config, error) {
+func mysqlConfig(c *config, e *engine.Engine, l *live) (mysql.Config, error) {
 	m := mysql.Config{Log: logLine}
 	var err error
 	if m.MaxConnections, err = maxConnections(c); err != nil {
@@ -139,10 +167,9 @@ func mysqlConfig(c *config, l *live) (mysql.Config, error) {
 	m.Current = func() (*tls.Config, mysql.Auth) {
 		c, users, t := l.now()
 		a := mysql.Auth{TrustLoopback: c.on("auth.trust_loopback"), RequireTLS: c.on("tls.required"), Check: pg.CheckPassword}
-		if users != nil {
+		if users != nil || e.Guarded() {
 			a.Lookup = func(u string) (mysql.Account, bool) {
-				stored, ok := users(u)
-				v, n := verifiers(stored)
+				v, n, ok := credentials(e, users, u)
 				return mysql.Account{Verifier: v, Native: n}, ok
 			}
 		}

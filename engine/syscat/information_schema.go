@@ -22,11 +22,8 @@ func init() {
 		"table_privileges":                infoTablePrivileges,
 		"role_table_grants":               infoTablePrivileges,
 		"enabled_roles":                   infoRoles,
-		"applicable_roles":                nil,
 	} {
-		if f != nil {
-			makers["information_schema."+name] = f
-		}
+		makers["information_schema."+name] = f
 	}
 }
 
@@ -34,24 +31,43 @@ func infoCatalogName(ctx context.Context, q *query) error {
 	return q.row("catalog_name", q.host.Database())
 }
 
-func infoRoles(ctx context.Context, q *query) error { return q.row("role_name", q.host.User()) }
-
 func infoSchemata(ctx context.Context, q *query) error {
 	list, err := schemas(ctx, q.host)
 	if err != nil {
 		return err
 	}
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	for _, s := range list {
-		if err := q.row("catalog_name", q.host.Database(), "schema_name", s, "schema_owner", q.host.User()); err != nil {
+		if !l.seesSchema(s) {
+			continue
+		}
+		owner := q.host.User()
+		if l != nil {
+			owner = q.roleName(l, l.State.Find(l.schema(s), "").Owner)
+		}
+		if err := q.row("catalog_name", q.host.Database(), "schema_name", s, "schema_owner", owner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// eachNamed enumerates the relations whose schema and table names the query may want.
+// eachNamed enumerates the relations whose schema and table names the query may want, and with which
+// the role may do something.
 func (q *query) eachNamed(ctx context.Context, f func(item) error) error {
-	return q.each(ctx, "", "table_schema", "table_name", f)
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
+	return q.each(ctx, "", "table_schema", "table_name", func(it item) error {
+		if !l.sees(it) {
+			return nil
+		}
+		return f(it)
+	})
 }
 
 func yesNo(b bool) string {
@@ -98,12 +114,19 @@ func infoViews(ctx context.Context, q *query) error {
 
 func infoColumns(ctx context.Context, q *query) error {
 	db := q.host.Database()
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	return q.eachNamed(ctx, func(it item) error {
 		r, err := q.load(ctx, it)
 		if err != nil || r == nil {
 			return err
 		}
 		for i, c := range r.Columns {
+			if !l.seesColumn(it, c.Name) {
+				continue
+			}
 			p := precisionOf(c.Type)
 			var generation, first, step any
 			if c.Identity != "" {
@@ -246,20 +269,4 @@ func infoCharacterSets(ctx context.Context, q *query) error {
 	db := q.host.Database()
 	return q.row("character_set_name", "UTF8", "character_repertoire", "UCS", "form_of_use", "UTF8", "default_collate_catalog", db,
 		"default_collate_schema", "pg_catalog", "default_collate_name", "C")
-}
-
-func infoTablePrivileges(ctx context.Context, q *query) error {
-	db, me := q.host.Database(), q.host.User()
-	return q.eachNamed(ctx, func(it item) error {
-		for _, p := range []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE"} {
-			if (it.def != nil || it.entry.View) && p != "SELECT" {
-				continue
-			}
-			if err := q.row("grantor", me, "grantee", me, "table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name,
-				"privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesNo(p == "SELECT")); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -181,7 +181,7 @@ func (q *query) asksOther(n *Names, oidCol, nameCol string) bool {
 }
 
 // keyClasses are the pg_class rows of the indexes that a table's keys show as.
-func (q *query) keyClasses(ctx context.Context, it item) error {
+func (q *query) keyClasses(ctx context.Context, it item, l *Lock) error {
 	r, err := q.load(ctx, it)
 	if err != nil || r == nil {
 		return err
@@ -190,7 +190,7 @@ func (q *query) keyClasses(ctx context.Context, it item) error {
 		oid := k.indexOID(q.host.Database(), it)
 		q.host.KeepKey(oid, it.schema, it.entry.Name, k.Name)
 		if err := q.row("oid", oid, "relname", k.Name, "relnamespace", SchemaOID(q.host.Database(), it.schema),
-			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", btreeAM, "relfilenode", oid, "reltablespace", 0,
+			"reltype", 0, "reloftype", 0, "relowner", l.owner(it), "relam", btreeAM, "relfilenode", oid, "reltablespace", 0,
 			"relpages", 0, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0, "relhasindex", false,
 			"relisshared", false, "relpersistence", persistence(it), "relkind", "i", "relnatts", len(k.Columns), "relchecks", 0,
 			"relhasrules", false, "relhastriggers", false, "relhassubclass", false, "relrowsecurity", false,

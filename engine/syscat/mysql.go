@@ -138,6 +138,15 @@ func (q *query) eachDatabase(ctx context.Context, f func(db MySQLDatabase, syste
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	for _, db := range list {
+		if db.Host != nil {
+			l, err := db.Host.Lock(ctx)
+			if err != nil {
+				return err
+			}
+			if !l.seesSchema(db.Namespace) {
+				continue
+			}
+		}
 		if err := f(db, db.Host == nil && own[db.Name]); err != nil {
 			return err
 		}
@@ -166,9 +175,13 @@ func (q *query) eachRelation(ctx context.Context, dbCol, nameCol string, f func(
 		if err != nil {
 			return err
 		}
+		l, err := db.Host.Lock(ctx)
+		if err != nil {
+			return err
+		}
 		wanted := q.among(nameCol, entries)
 		for i, e := range entries {
-			if wanted[i] {
+			if wanted[i] && l.sees(item{schema: db.Namespace, entry: e}) {
 				if err := f(myItem{db, e, nil}); err != nil {
 					return err
 				}

@@ -100,6 +100,9 @@ func command(s Session) (name string, seconds int64) {
 
 func myProcesslist(_ context.Context, q *query) error {
 	for _, s := range q.mysql.Sessions() {
+		if s.Hidden {
+			continue // as without PROCESS
+		}
 		name, seconds := command(s)
 		info, state := any(nil), ""
 		if name == "Query" {
@@ -115,6 +118,9 @@ func myProcesslist(_ context.Context, q *query) error {
 
 func myThreads(_ context.Context, q *query) error {
 	for _, s := range q.mysql.Sessions() {
+		if s.Hidden {
+			continue // as without PROCESS
+		}
 		name, seconds := command(s)
 		info := any(nil)
 		if name == "Query" {
@@ -131,6 +137,9 @@ func myThreads(_ context.Context, q *query) error {
 
 func mySysSessions(_ context.Context, q *query) error {
 	for _, s := range q.mysql.Sessions() {
+		if s.Hidden {
+			continue // as without PROCESS
+		}
 		name, seconds := command(s)
 		if err := q.row("thd_id", s.PID, "conn_id", s.PID, "user", s.User, "db", opt(s.Database), "command", name, "time", seconds,
 			"current_statement", opt(s.Query)); err != nil {
@@ -168,7 +177,7 @@ func myUserPrivileges(_ context.Context, q *query) error {
 func myUser(_ context.Context, q *query) error {
 	seen := map[string]bool{}
 	for _, s := range q.mysql.Sessions() {
-		if seen[s.User] {
+		if seen[s.User] || s.Hidden {
 			continue
 		}
 		seen[s.User] = true

@@ -283,6 +283,13 @@ func PredefinedRole(name string) (uint32, bool) { return databaseOwnerOID, name 
 
 // RoleName is the name of the role with the OID.
 func RoleName(h Host, oid uint32) (string, bool) {
+	if l, err := h.Lock(context.Background()); err == nil && l != nil {
+		r, ok := l.State.RoleByOID(oid)
+		if !ok {
+			return "", false
+		}
+		return r.Name, true
+	}
 	if oid == ownerOID {
 		return h.User(), true
 	}

@@ -159,6 +159,10 @@ func pgClass(ctx context.Context, q *query) error {
 	if other {
 		around = n.list
 	}
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	schema, space, may := "", uint32(0), false
 	return eachItem(around, func(it item) error {
 		if schema != it.schema {
@@ -169,7 +173,7 @@ func pgClass(ctx context.Context, q *query) error {
 			return nil
 		}
 		if indexes && it.def == nil && !it.entry.View && (other || q.mayKey("oid", it) && q.may("relname", keyName(it))) {
-			if err := q.keyClasses(ctx, it); err != nil {
+			if err := q.keyClasses(ctx, it, l); err != nil {
 				return err
 			}
 		}
@@ -191,7 +195,7 @@ func pgClass(ctx context.Context, q *query) error {
 			am = 0
 		}
 		return q.row("oid", it.oid, "relname", it.entry.Name, "relnamespace", space,
-			"reltype", 0, "reloftype", 0, "relowner", ownerOID, "relam", am, "relfilenode", it.oid, "reltablespace", 0,
+			"reltype", 0, "reloftype", 0, "relowner", l.owner(it), "relacl", l.acl(it), "relam", am, "relfilenode", it.oid, "reltablespace", 0,
 			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
 			"relhasindex", len(r.Keys) > 0, "relisshared", false, "relpersistence", persistence(it), "relkind", relkind(it),
 			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", len(r.Foreign) > 0 || r.Referenced,
@@ -236,6 +240,10 @@ func pgAttribute(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	return eachItem(q.around(n, "attrelid", ""), func(it item) error {
 		if q.may("attrelid", it.oid) {
 			r, err := q.load(ctx, it)
@@ -243,7 +251,7 @@ func pgAttribute(ctx context.Context, q *query) error {
 				return err
 			}
 			for i := 0; r != nil && i < len(r.Columns); i++ {
-				if err := q.attribute(it.oid, i+1, r.Columns[i]); err != nil {
+				if err := q.attribute(it.oid, i+1, r.Columns[i], l.columnACL(it, r.Columns[i].Name)); err != nil {
 					return err
 				}
 			}
@@ -259,7 +267,7 @@ func pgAttribute(ctx context.Context, q *query) error {
 		for _, k := range r.Keys {
 			for i, n := range k.Columns {
 				c := r.Columns[n]
-				if err := q.attribute(k.indexOID(q.host.Database(), it), i+1, Column{Name: c.Name, Type: c.Type}); err != nil {
+				if err := q.attribute(k.indexOID(q.host.Database(), it), i+1, Column{Name: c.Name, Type: c.Type}, nil); err != nil {
 					return err
 				}
 			}
@@ -268,13 +276,13 @@ func pgAttribute(ctx context.Context, q *query) error {
 	})
 }
 
-func (q *query) attribute(rel uint32, n int, c Column) error {
+func (q *query) attribute(rel uint32, n int, c Column, acl any) error {
 	ti := typeInfo(c.Type)
 	return q.row("attrelid", rel, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
 		"attlen", c.Type.TypLen(), "attnum", n, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
 		"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
 		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", identityLetter(c),
-		"attgenerated", "", "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
+		"attgenerated", "", "attacl", acl, "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
 }
 
 // identityLetter is pg_attribute.attidentity.
@@ -400,9 +408,19 @@ func pgNamespace(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	for _, s := range list {
-		owner, acl := ownerOID, any(nil)
-		if s == "public" {
+		owner, acl := uint32(ownerOID), any(nil)
+		switch {
+		case l != nil && isTemporary(s):
+			owner = l.Role
+		case l != nil && s != "pg_catalog" && s != "information_schema":
+			n := l.schema(s)
+			owner, acl = l.State.Find(n, "").Owner, aclOrNull(l.State.ACLText(n, ""))
+		case s == "public":
 			// As PostgreSQL's initdb makes it, which pg_dump leaves out.
 			owner, acl = databaseOwnerOID, []string{databaseOwner + "=UC/" + databaseOwner, "=U/" + databaseOwner}
 		}
@@ -414,16 +432,24 @@ func pgNamespace(ctx context.Context, q *query) error {
 }
 
 func pgTables(ctx context.Context, q *query) error {
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	return q.each(ctx, "", "schemaname", "tablename", func(it item) error {
 		if it.entry.View {
 			return nil
 		}
-		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "tableowner", q.host.User(), "hasindexes", false,
+		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "tableowner", q.roleName(l, l.owner(it)), "hasindexes", false,
 			"hasrules", false, "hastriggers", false, "rowsecurity", false)
 	})
 }
 
 func pgViews(ctx context.Context, q *query) error {
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	return q.each(ctx, "", "schemaname", "viewname", func(it item) error {
 		if !it.entry.View {
 			return nil
@@ -438,7 +464,7 @@ func pgViews(ctx context.Context, q *query) error {
 				def = opt(r.SQL)
 			}
 		}
-		return q.row("schemaname", it.schema, "viewname", it.entry.Name, "viewowner", q.host.User(), "definition", def)
+		return q.row("schemaname", it.schema, "viewname", it.entry.Name, "viewowner", q.roleName(l, l.owner(it)), "definition", def)
 	})
 }
 

@@ -36,8 +36,16 @@ func init() {
 }
 
 func pgDatabase(ctx context.Context, q *query) error {
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	for _, n := range q.host.Databases() {
-		if err := q.row("oid", DatabaseOID(n), "datname", n, "datdba", ownerOID, "encoding", 6, "datlocprovider", "c",
+		owner, acl := uint32(ownerOID), any(nil)
+		if l != nil {
+			owner, acl = l.State.Find(l.database(n), "").Owner, aclOrNull(l.State.ACLText(l.database(n), ""))
+		}
+		if err := q.row("oid", DatabaseOID(n), "datname", n, "datdba", owner, "datacl", acl, "encoding", 6, "datlocprovider", "c",
 			"datistemplate", false, "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 0, "datminmxid", 0,
 			"dattablespace", defaultSpace, "datcollate", "C", "datctype", "C.UTF-8"); err != nil {
 			return err
@@ -62,35 +70,6 @@ func (q *query) users(f func(oid uint32, name string) error) error {
 		}
 	}
 	return nil
-}
-
-func pgRoles(ctx context.Context, q *query) error {
-	if err := q.row("oid", databaseOwnerOID, "rolname", databaseOwner, "rolsuper", false, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
-		"rolcanlogin", false, "rolreplication", false, "rolconnlimit", -1, "rolpassword", "********", "rolbypassrls", false); err != nil {
-		return err
-	}
-	return q.users(func(oid uint32, name string) error {
-		return q.row("oid", oid, "rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
-			"rolcanlogin", true, "rolreplication", false, "rolconnlimit", -1, "rolpassword", "********", "rolbypassrls", true)
-	})
-}
-
-func pgAuthid(ctx context.Context, q *query) error {
-	if err := q.row("oid", databaseOwnerOID, "rolname", databaseOwner, "rolsuper", false, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
-		"rolcanlogin", false, "rolreplication", false, "rolbypassrls", false, "rolconnlimit", -1); err != nil {
-		return err
-	}
-	return q.users(func(oid uint32, name string) error {
-		return q.row("oid", oid, "rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
-			"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1)
-	})
-}
-
-func pgUser(ctx context.Context, q *query) error {
-	return q.users(func(oid uint32, name string) error {
-		return q.row("usename", name, "usesysid", oid, "usecreatedb", false, "usesuper", true, "userepl", false,
-			"usebypassrls", true, "passwd", "********")
-	})
 }
 
 func pgSettings(ctx context.Context, q *query) error {
@@ -126,7 +105,14 @@ func pgStatActivity(ctx context.Context, q *query) error {
 		if s.State != "active" {
 			wait = "Client"
 		}
-		if err := q.row("datid", DatabaseOID(s.Database), "datname", s.Database, "pid", s.PID, "usesysid", ownerOID, "usename", s.User,
+		if s.Hidden { // what another role does, as PostgreSQL hides it
+			if err := q.row("datid", DatabaseOID(s.Database), "datname", s.Database, "pid", s.PID, "usesysid", s.UserOID, "usename", s.User,
+				"application_name", s.App, "query", "<insufficient privilege>"); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := q.row("datid", DatabaseOID(s.Database), "datname", s.Database, "pid", s.PID, "usesysid", s.UserOID, "usename", s.User,
 			"application_name", s.App, "client_addr", addr, "client_port", port, "backend_start", s.Start, "xact_start", s.TxStart,
 			"query_start", s.QueryStart, "state_change", s.StateChange, "wait_event_type", wait, "state", s.State, "query", s.Query,
 			"backend_type", "client backend"); err != nil {

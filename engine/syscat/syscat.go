@@ -32,6 +32,8 @@ type Host interface {
 	Databases() []string
 	User() string
 	Users() []string
+	// Lock is what is known of roles and privileges; nil where the lock is off.
+	Lock(ctx context.Context) (*Lock, error)
 	Namespaces(ctx context.Context) ([]string, error)
 	// Entries lists the tables and views of a namespace, names only: cheap for thousands.
 	Entries(ctx context.Context, namespace string) ([]Entry, error)
@@ -154,6 +156,8 @@ type Session struct {
 	PID                                        int32
 	User, Database, App, Address, State, Query string
 	Start, QueryStart, StateChange, TxStart    time.Time
+	UserOID                                    uint32
+	Hidden                                     bool // what it does is not for this session to see
 }
 type Prepared struct {
 	Name, Text string

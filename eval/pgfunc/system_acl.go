@@ -13,11 +13,12 @@ import (
 )
 
 // privilegeLetters has the letter of each privilege in PostgreSQL's order of bits, which is the
-// order of aclexplode's rows; privilegeNames has their names.
-const privilegeLetters = "arwdDxtXUCTcsA"
+// order of aclexplode's rows; privilegeNames has their names. The last three are those that PostgreSQL 15
+// has not: MAINTAIN, and the lakehouse's own.
+const privilegeLetters = "arwdDxtXUCTcsAmhp"
 
 var privilegeNames = [...]string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER",
-	"EXECUTE", "USAGE", "CREATE", "TEMPORARY", "CONNECT", "SET", "ALTER SYSTEM"}
+	"EXECUTE", "USAGE", "CREATE", "TEMPORARY", "CONNECT", "SET", "ALTER SYSTEM", "MAINTAIN", "HISTORY", "PUBLISH"}
 
 // defaultPrivileges says by the letter of a kind of object what everybody and what its owner may
 // do with a new one (PostgreSQL's acldefault).

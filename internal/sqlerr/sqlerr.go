@@ -65,6 +65,10 @@ const (
 	InFailedTransaction        Code = "25P02"
 	IdleInTransactionTimeout   Code = "25P03"
 	InvalidStatementName       Code = "26000"
+	InvalidGrantOperation      Code = "0LP01"
+	PrivilegeNotGranted        Code = "01007" // of a warning
+	PrivilegeNotRevoked        Code = "01006" // of a warning
+	ReservedName               Code = "42939"
 	InvalidAuthorization       Code = "28000"
 	InvalidPassword            Code = "28P01"
 	InvalidCatalogName         Code = "3D000"

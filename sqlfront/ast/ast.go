@@ -691,11 +691,13 @@ type CreateView struct {
 	SQLPos  int    // where it begins in the statement's text
 	Replace bool
 	Temp    bool
+	Invoker bool // it reads its tables with the rights of who reads it
 	Pos     int
 }
 type CreateSchema struct {
 	Name        Name
 	IfNotExists bool
+	Owner       *RoleName // AUTHORIZATION
 	Pos         int
 }
 type Drop struct {
@@ -882,7 +884,8 @@ type CreateIndex struct {
 type ShowInfo struct {
 	What         string
 	Full, Global bool
-	Object       Name // the table, view or database that it is about; no parts: none is named
+	Object       Name      // the table, view or database that it is about; no parts: none is named
+	For          *RoleName // of SHOW GRANTS
 	Like         *string
 	Where        Expr
 	// Offset and Count are the LIMIT of SHOW WARNINGS; Count -1: none.

@@ -48,6 +48,9 @@ type Bound struct {
 	Numbers []*eval.Numbers
 	// Rounds has one row with how many rounds there are, where Env.Round asks for one.
 	Rounds plan.Node
+	// Uses are all relations that it names, itself or through views, with what it does with each;
+	// only where Env.Uses asks for them.
+	Uses []*Use
 	// Views are the views that it reads, each use once.
 	Views []*Relation
 	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on
@@ -135,6 +138,10 @@ type binder struct {
 	stars      []starUse
 	tables     []TableUse
 	views      []*Relation
+	uses       []*Use
+	useOf      map[*Relation]*Use
+	columnsOf  map[plan.ColID]columnOf
+	viewUses   []*Use // of the views around
 	merge      *mergeScope
 	joined     *joinedWrite // the target, while the FROM that it stands in is bound
 	mysql      *mysqlState  // of the MySQL dialect
@@ -280,7 +287,7 @@ func (b *binder) finish(r *Bound) {
 		}
 	}
 	r.Params = b.params
-	r.Tables, r.Views, r.Numbers, r.Rounds = b.tables, b.views, b.numbers, b.rounds
+	r.Tables, r.Views, r.Numbers, r.Rounds, r.Uses = b.tables, b.views, b.numbers, b.rounds, b.finishUses()
 	r.ParamDependent = b.paramPlan
 	for x := r; x != nil; x = x.Inner {
 		if x.Plan != nil {

@@ -185,6 +185,7 @@ func (b *binder) pinned(w When, f func()) {
 }
 
 func (b *binder) use(rel *Relation, write bool) {
+	b.noteUse(rel, write)
 	if rel.Table != nil {
 		b.tables = append(b.tables, TableUse{Relation: rel, Write: write})
 		return
@@ -206,12 +207,14 @@ func (b *binder) relationNode(rel *Relation, alias string, pos int) plan.Node {
 			v.Cols = append(v.Cols, c)
 			v.Index = append(v.Index, i)
 		}
+		b.noteColumns(rel, v.Cols)
 		return v
 	case rel.View != nil:
 		b.views = append(b.views, rel)
 		return b.view(rel, pos)
 	}
 	invariant.Check(rel.Plan != nil, "bind: relation %s without content", rel.Name)
+	b.noteColumns(rel, rel.Plan.Columns())
 	return rel.Plan
 }
 
@@ -232,6 +235,11 @@ func (b *binder) scan(rel *Relation, alias string) *plan.Scan {
 		s.Cols = append(s.Cols, plan.ScanColumn{Column: c, FieldID: f.ID})
 		if b.d.Key != nil && f.Type.MySQL != nil && f.Type.MySQL.Collation != "" {
 			b.my().ofColumn[c.ID] = f.Type.MySQL.Collation
+		}
+	}
+	if u := b.useOf[rel]; u != nil {
+		for i := range s.Cols {
+			b.columnsOf[s.Cols[i].ID] = columnOf{u, i}
 		}
 	}
 	return s
@@ -302,6 +310,7 @@ func (b *binder) view(rel *Relation, pos int) plan.Node {
 
 	b.viewStack = append(b.viewStack, name)
 	b.viewPaths = append(b.viewPaths, rel.View.SearchPath)
+	b.viewUses = append(b.viewUses, b.useOf[rel])
 	b.inView++
 	outer := b.d
 	b.d = dialect
@@ -309,6 +318,7 @@ func (b *binder) view(rel *Relation, pos int) plan.Node {
 	b.d = outer
 	b.inView--
 	b.viewPaths = b.viewPaths[:len(b.viewPaths)-1]
+	b.viewUses = b.viewUses[:len(b.viewUses)-1]
 	b.viewStack = b.viewStack[:len(b.viewStack)-1]
 
 	if len(rel.View.Columns) > 0 && len(rel.View.Columns) != len(outs) {
@@ -324,6 +334,7 @@ func (b *binder) view(rel *Relation, pos int) plan.Node {
 		out.TableOID, out.Attnum = rel.OID, rel.attnum(i)
 		p.Exprs = append(p.Exprs, plan.Named{Col: out, Expr: plan.ColOf(c)})
 	}
+	b.noteColumns(rel, p.Columns())
 	return p
 }
 
@@ -478,7 +489,7 @@ func (b *binder) pathTable(t *ast.FuncTable, lv *level) *Relation {
 		}
 		w = b.pathWhen(lv, a, w)
 	}
-	rel, err := b.env.Catalog.FromPath(b.ctx, path.Value.Str(), w)
+	rel, err := b.env.Catalog.FromPath(b.ctx, path.Value.Str(), w, len(b.viewStack))
 	b.checkRelation(err, path.Value.Str(), c.Pos)
 	b.use(rel, false)
 	return rel

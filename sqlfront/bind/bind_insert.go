@@ -300,6 +300,7 @@ func (b *binder) rowItem(lv *level, rel *Relation, alias string, cols []plan.Col
 	if alias != "" {
 		it.name, it.table, it.qual = alias, rel.Name, nil
 	}
+	b.noteColumns(rel, cols)
 	for _, c := range cols {
 		b.own(c, it.name, lv, fromInput)
 		it.cols = append(it.cols, itemCol{name: c.Name, col: c})

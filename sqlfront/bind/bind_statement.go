@@ -97,7 +97,7 @@ func (b *binder) copy(s *ast.Copy) *Bound {
 	}
 	p := &plan.Project{Input: n}
 	for _, c := range b.copyColumns(s.Columns, it, s.Table.Pos) {
-		p.Exprs = append(p.Exprs, plan.Named{Col: c.col, Expr: plan.ColOf(c.col)})
+		p.Exprs = append(p.Exprs, plan.Named{Col: c.col, Expr: b.col(c.col, s.Table.Pos)})
 	}
 	return &Bound{Plan: p, Copy: &Copy{Columns: p.Columns()}, Target: it.rel}
 }
@@ -130,6 +130,9 @@ type Copy struct {
 	where   plan.Expr
 	project []plan.Named
 }
+
+// Insert is what COPY FROM becomes, without its rows; nil for COPY TO.
+func (c *Copy) Insert() *plan.Insert { return c.insert }
 
 // Plan is the INSERT of the rows of input, whose columns are c.Columns.
 func (c *Copy) Plan(input plan.Node) *plan.Insert {

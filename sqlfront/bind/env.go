@@ -35,6 +35,8 @@ type Env struct {
 	Parse func(sql string) ([]ast.Parsed, error)
 	// ViewDialect gives the parser and dialect of a view's text by View.Dialect; nil: the session's.
 	ViewDialect func(name string) (func(sql string) ([]ast.Parsed, error), *Dialect)
+	// Uses: Bound.Uses is wanted.
+	Uses bool
 	// MaxViewDepth bounds views over views; 0 means 64.
 	MaxViewDepth int
 }
@@ -46,8 +48,9 @@ type Catalog interface {
 	// refs in names (t.branch_b, t.tag_x, "t@ref") and metadata tables (t$snapshots,
 	// t.snapshots, "t$snapshots").
 	Relation(ctx context.Context, ref TableRef) (*Relation, error)
-	// FromPath is iceberg('path') in FROM: a table by its metadata file or folder.
-	FromPath(ctx context.Context, path string, when When) (*Relation, error)
+	// FromPath is iceberg('path') in FROM: a table by its metadata file or folder. depth is how many
+	// views the call stands in.
+	FromPath(ctx context.Context, path string, when When, depth int) (*Relation, error)
 }
 
 // TableRef is a table's name in a statement.
@@ -78,6 +81,11 @@ type Relation struct {
 
 	Virtual plan.VirtualTable
 	View    *View
+	// Of is the table that a metadata table, of the name Meta, or a row history tells of.
+	Of   *lake.Table
+	Meta string
+	// Past: another state is read than a branch's present one.
+	Past bool
 	// Plan is a relation made of other nodes (row history); its columns are the relation's.
 	Plan plan.Node
 
@@ -91,6 +99,7 @@ type Relation struct {
 // View is a stored query.
 type View struct {
 	SQL        string
+	UUID       string
 	Columns    []string // names, nil: the query's
 	SearchPath []string // at its creation
 	Dialect    string   // "mysql", else PostgreSQL's

@@ -54,7 +54,7 @@ func (c *fakeCatalog) Relation(_ context.Context, ref TableRef) (*Relation, erro
 	return nil, &lake.NotFound{What: "table", Name: name}
 }
 
-func (c *fakeCatalog) FromPath(_ context.Context, path string, w When) (*Relation, error) {
+func (c *fakeCatalog) FromPath(_ context.Context, path string, w When, _ int) (*Relation, error) {
 	if t := c.tables[path]; t != nil {
 		return &Relation{Name: path, Table: t, TableSchema: t.Schema()}, nil
 	}

@@ -31,17 +31,19 @@ func (p *parser) create() ast.Stmt {
 		}
 		return s
 	}
+	invoker := false
 	for p.AcceptAny("algorithm", "sql", "definer") {
-		// ALGORITHM = MERGE, SQL SECURITY INVOKER and DEFINER = user change nothing here.
-		p.Accept("security")
+		// ALGORITHM = MERGE changes nothing here, and a view is its maker's whatever DEFINER says.
+		security := p.Accept("security")
 		p.Accept("=")
+		invoker = invoker || security && p.Peek(0).Is("invoker")
 		p.At++
 		if p.Peek(0).Kind == token.Var {
 			p.At++
 		}
 	}
 	if p.Accept("view") {
-		return p.createView(pos, replace)
+		return p.createView(pos, replace, invoker)
 	}
 	temp := p.Accept("temporary")
 	p.Accept("external")
@@ -54,15 +56,15 @@ func (p *parser) create() ast.Stmt {
 	if p.Accept("unique", "index") {
 		return p.createUnique(pos)
 	}
-	if t := p.Peek(0); t.Is("fulltext", "spatial", "trigger", "procedure", "function", "event", "user", "role", "server", "tablespace") {
+	if t := p.Peek(0); t.Is("fulltext", "spatial", "trigger", "procedure", "function", "event", "server", "tablespace") {
 		p.Refuse(pos, "CREATE %s is not supported", strings.ToUpper(t.Text))
 	}
 	p.SyntaxError()
 	return nil
 }
 
-func (p *parser) createView(pos int, replace bool) ast.Stmt {
-	v := &ast.CreateView{Pos: pos, Replace: replace}
+func (p *parser) createView(pos int, replace, invoker bool) ast.Stmt {
+	v := &ast.CreateView{Pos: pos, Replace: replace, Invoker: invoker}
 	if p.Accept("if", "not", "exists") {
 		p.Refuse(pos, "CREATE VIEW IF NOT EXISTS is not supported: write OR REPLACE")
 	}

@@ -13,6 +13,9 @@ import (
 func (p *parser) session() ast.Stmt {
 	t := p.Peek(0)
 	next := p.Peek(1)
+	if s := p.accounts(); s != nil {
+		return s
+	}
 	switch t.Text {
 	case "show":
 		return p.show()
@@ -92,14 +95,12 @@ func (p *parser) refuseOthers() {
 	switch t.Text {
 	case "load":
 		p.noFiles(t.Pos, of)
-	case "grant", "revoke":
-		p.Refuse(t.Pos, "This version doesn't yet support '%s'; users are in the server's configuration", strings.ToUpper(t.Text))
 	case "drop":
-		if next.Is("user", "role", "function", "procedure", "trigger", "event", "server") {
+		if next.Is("function", "procedure", "trigger", "event", "server") {
 			p.unsupported(of)
 		}
 	case "create", "alter":
-		if next.Is("user", "role", "server", "trigger", "event", "function", "procedure", "definer", "tablespace", "spatial", "fulltext", "instance") {
+		if next.Is("server", "trigger", "event", "function", "procedure", "definer", "tablespace", "spatial", "fulltext", "instance") {
 			p.unsupported(of)
 		}
 	case "reset", "handler", "install", "uninstall", "xa", "clone", "restart", "shutdown", "cache", "binlog", "change", "purge", "stop", "import",
@@ -198,8 +199,10 @@ func (p *parser) set() ast.Stmt {
 			return &ast.Idle{Pos: pos}
 		}
 		p.Refuse(pos, "This version doesn't yet support 'roles'")
-	case p.Ahead("password"), p.Ahead("resource"):
-		p.Refuse(pos, "This version doesn't yet support 'SET %s'; users are in the server's configuration", strings.ToUpper(p.Peek(0).Text))
+	case p.Ahead("password", "for"), p.Ahead("password", "="), p.Ahead("password", ":="):
+		return p.setPassword(pos)
+	case p.Ahead("resource"):
+		p.Refuse(pos, "This version doesn't yet support 'SET RESOURCE'")
 	}
 	scope := ""
 	if t := p.Peek(0); t.Is("session", "global", "local") && p.Peek(1).Is("transaction") {
@@ -316,7 +319,7 @@ var alone = []struct {
 	words   []string
 	columns []string
 }{
-	{[]string{"grants"}, nil}, {[]string{"privileges"}, nil},
+	{[]string{"privileges"}, nil},
 	{[]string{"open", "tables"}, []string{"Database", "Table", "In_use", "Name_locked"}},
 	{[]string{"engine"}, []string{"Type", "Name", "Status"}},
 	{[]string{"profiles"}, []string{"Query_ID", "Duration", "Query"}},
@@ -358,6 +361,17 @@ func (p *parser) subject(s *ast.ShowInfo) ast.Stmt {
 			p.conditions(s)
 			return s
 		}
+	}
+	if p.Accept("grants") {
+		s.What = "grants"
+		if p.Accept("for") {
+			who := p.account()
+			s.For = &who
+		}
+		if p.Accept("using") {
+			p.accountList() // a user has the privileges of its roles in any case
+		}
+		return s
 	}
 	for _, a := range alone {
 		if p.Accept(a.words...) {

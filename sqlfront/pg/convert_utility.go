@@ -16,6 +16,9 @@ func itoa(i int64) string { return strconv.FormatInt(i, 10) }
 
 // utility translates what is neither a query nor DML: transactions, settings, cursors, DDL.
 func (c *conv) utility(n any) ast.Stmt {
+	if s := c.roles(n); s != nil {
+		return s
+	}
 	switch n := n.(type) {
 	case *pgquery.Node_TransactionStmt:
 		return c.transaction(n.TransactionStmt)
@@ -62,7 +65,12 @@ func (c *conv) utility(n any) ast.Stmt {
 		if len(s.SchemaElts) > 0 {
 			c.refuse(c.from, "CREATE SCHEMA with elements inside is not supported")
 		}
-		return &ast.CreateSchema{Name: ast.Name{Parts: []string{name}, Pos: c.from}, IfNotExists: s.IfNotExists, Pos: c.from}
+		out := &ast.CreateSchema{Name: ast.Name{Parts: []string{name}, Pos: c.from}, IfNotExists: s.IfNotExists, Pos: c.from}
+		if s.Authrole != nil {
+			owner := c.roleName(s.Authrole)
+			out.Owner = &owner
+		}
+		return out
 	case *pgquery.Node_DropStmt:
 		return c.drop(n.DropStmt)
 	case *pgquery.Node_CreateExtensionStmt:
@@ -75,18 +83,8 @@ func (c *conv) utility(n any) ast.Stmt {
 			what = "CREATE MATERIALIZED VIEW"
 		}
 		c.refuse(c.from, "%s is not supported here", what)
-	case *pgquery.Node_AlterOwnerStmt:
-		return &ast.Noop{Tag: "ALTER " + strings.ReplaceAll(strings.TrimPrefix(n.AlterOwnerStmt.ObjectType.String(), "OBJECT_"), "_", " "), Pos: c.from, Notice: noOwners}
 	case *pgquery.Node_RenameStmt, *pgquery.Node_AlterObjectSchemaStmt, *pgquery.Node_AlterTableStmt:
 		c.refuse(c.from, "this ALTER is not supported; ALTER TABLE and ALTER VIEW are")
-	case *pgquery.Node_GrantStmt:
-		// All that GRANT gives, everyone has who may connect; what REVOKE takes would stay.
-		if n.GrantStmt.IsGrant {
-			return &ast.Noop{Tag: "GRANT", Pos: c.from, Warn: "GRANT has no effect: every user that may connect has all privileges"}
-		}
-		c.refuse(c.from, "REVOKE is not supported: every user that may connect has all privileges")
-	case *pgquery.Node_GrantRoleStmt:
-		c.refuse(c.from, "GRANT and REVOKE of roles are not supported: users are in lhsql's configuration file")
 	case *pgquery.Node_IndexStmt:
 		if n.IndexStmt.Unique {
 			return c.uniqueIndex(n.IndexStmt)
@@ -254,6 +252,18 @@ func (c *conv) view(n *pgquery.ViewStmt) ast.Stmt {
 		Temp: n.View.GetRelpersistence() == "t", Pos: c.from}
 	if n.WithCheckOption > pgquery.ViewCheckOption_NO_CHECK_OPTION {
 		c.refuse(c.from, "WITH CHECK OPTION is not supported: views are read-only")
+	}
+	for _, o := range n.Options {
+		switch def := o.GetDefElem(); def.GetDefname() {
+		case "security_invoker":
+			v.Invoker = !strings.EqualFold(c.optionValue(def.GetArg()), "false") && c.optionValue(def.GetArg()) != "off" && c.optionValue(def.GetArg()) != "0"
+		case "security_barrier":
+			if v := c.optionValue(def.GetArg()); v != "false" && v != "off" && v != "0" {
+				c.refuse(c.pos(def.GetLocation()), "security_barrier is not supported: a condition of the query may run before the view's own")
+			}
+		default:
+			c.p.FailAt(c.pos(def.GetLocation()), sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", def.GetDefname())
+		}
 	}
 	v.Query = c.queryNode(n.Query)
 	p := c.p

@@ -23,22 +23,18 @@ func (p *stmtParser) alter() (ast.Stmt, bool) {
 	p.Accept("only")
 	a.Name = p.Table()
 	if p.Accept("owner", "to") {
-		p.Name()
+		o := &ast.SetOwner{Kind: "table", Name: a.Name.Name, IfExists: a.IfExists, To: p.roleWord(), Pos: pos}
+		if view {
+			o.Kind = "view"
+		}
 		if !p.AtEnd() {
 			p.SyntaxError()
 		}
-		tag := "ALTER TABLE"
-		if view {
-			tag = "ALTER VIEW"
-		}
-		return &ast.Noop{Tag: tag, Pos: pos, Notice: noOwners}, true
+		return o, true
 	}
 	p.AlterActions(a)
 	return a, true
 }
-
-// noOwners is said of OWNER TO, which dumps are full of.
-const noOwners = "OWNER TO has no effect: every user that may connect has all privileges of an owner"
 
 // AlterAction parses the actions that are PostgreSQL's own, or Trino's.
 func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {

@@ -17,6 +17,7 @@ func (p *stmtParser) statement() ast.Stmt {
 		return s
 	}
 	p.cutTimeTravel()
+	p.cutBranch()
 	switch p.verb() {
 	case "insert":
 		return p.insert()

@@ -14,6 +14,7 @@ type stmtParser struct {
 	asOf      map[int]*ast.AsOf // by position of the relation's name
 	subAsOf   []*subqueryAsOf
 	longNames map[int][]string // by position
+	branch    string           // of GRANT … BRANCH b
 }
 
 func newParser(s statement) *stmtParser {

@@ -68,6 +68,17 @@ func TestShutdownOfADeafClient(t *testing.T) {
 	}
 }
 
+// A log-in that failed leaves one line, whatever the client calls itself.
+func TestRefusedLogIns(t *testing.T) {
+	var lines []string
+	d := New(Config{Log: func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }})
+	d.Refused("postgres", "anna\nlog-in refused: wire=x", "lake", address("192.0.2.1"), errors.New("password authentication failed"))
+	want := `log-in refused: wire=postgres user="anna\nlog-in refused: wire=x" database="lake" address=192.0.2.1:4711 reason="password authentication failed"`
+	if len(lines) != 1 || lines[0] != want {
+		t.Errorf("%q", lines)
+	}
+}
+
 func address(host string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(host), Port: 4711} }
 
 // However many silent clients one address sends, others find a place at once, and those that wait

@@ -59,6 +59,16 @@ func pause(n, free int) time.Duration {
 	return min(firstPause<<min(n-free, 10), longestPause)
 }
 
+// Refused writes a line of the log about a log-in that failed, and why. What the client says of itself
+// is quoted, so that it can write no line of its own; how many lines there can be, Failures bounds.
+func (d *Door) Refused(wire, user, database string, from net.Addr, err error) {
+	address := ""
+	if from != nil {
+		address = from.String()
+	}
+	d.cfg.Log("log-in refused: wire=%s user=%.128q database=%.128q address=%s reason=%.512q", wire, user, database, address, err.Error())
+}
+
 // Turn waits until user may try from an address; false: there are too many attempts before it, and
 // it counts as failed.
 func (f *Failures) Turn(ctx context.Context, user string, from net.Addr) bool {

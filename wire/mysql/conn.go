@@ -394,6 +394,7 @@ func (c *conn) changeUser(body []byte) (done bool) {
 	}
 	if err != nil {
 		if !errors.Is(err, errDone) {
+			c.srv.door.Refused("mysql", l.user, l.database, c.Raw.RemoteAddr(), err)
 			c.sendError(err)
 		}
 		return true

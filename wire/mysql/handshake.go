@@ -45,15 +45,21 @@ func (c *conn) login() error {
 	if err != nil {
 		return err
 	}
-	if err := c.authenticate(l); err != nil {
+	refused := func(err error) error {
+		if !errors.Is(err, errDone) {
+			c.srv.door.Refused("mysql", l.user, l.database, c.Raw.RemoteAddr(), err)
+		}
 		return err
+	}
+	if err := c.authenticate(l); err != nil {
+		return refused(err)
 	}
 	if c.leave, err = c.srv.door.Admit(); err != nil {
 		c.leave = func() {}
 		return err
 	}
 	if err := c.open(l.user, l.database); err != nil {
-		return err
+		return refused(err)
 	}
 	c.ok(0, 0)
 	c.w.flush()

@@ -53,8 +53,14 @@ func (c *conn) startup() error {
 	if c.srv.door.Closing() {
 		return errClosing
 	}
-	if err := c.authenticate(user); err != nil {
+	refused := func(err error) error {
+		if !errors.Is(err, errDone) {
+			c.srv.door.Refused("postgres", user, params["database"], c.nc.RemoteAddr(), err)
+		}
 		return err
+	}
+	if err := c.authenticate(user); err != nil {
+		return refused(err)
 	}
 	if leave, err := c.srv.door.Admit(); err != nil {
 		return err
@@ -73,7 +79,7 @@ func (c *conn) startup() error {
 		DatabaseOptional: db == "" || db == user,
 	})
 	if err != nil {
-		return err
+		return refused(err)
 	}
 	c.sess = sess
 	c.LoggedIn(sess.Terminate)
