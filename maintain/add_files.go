@@ -18,6 +18,7 @@ import (
 	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/planner"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -34,7 +35,17 @@ type AddFiles struct {
 }
 
 // AddedFiles is what was added, or would be.
-type AddedFiles struct{ Files, Partitions int64 }
+type AddedFiles struct {
+	Files, Rows, Bytes int64
+	Groups             []AddedGroup // by partition, as they came
+}
+
+// AddedGroup is the files of a partition.
+type AddedGroup struct {
+	Partition string // as a person reads it; "" for none
+	Files     int
+	Bytes     int64
+}
 
 // footersAtATime is how many footers are read at a time where the caller does not say.
 const footersAtATime = 8
@@ -68,18 +79,32 @@ type addition struct {
 	names   bool // a file has no field ids: the table needs a name mapping
 	metrics func(id int) parquet.Metrics
 	add     []*lake.DataFile
-	keys    map[string]bool // of partitions
 }
 
 func (p *addition) result() AddedFiles {
 	if p == nil {
 		return AddedFiles{}
 	}
-	return AddedFiles{Files: int64(len(p.add)), Partitions: int64(len(p.keys))}
+	r := AddedFiles{Files: int64(len(p.add))}
+	at := map[string]int{}
+	for _, f := range p.add {
+		key := planner.PartitionKey(f)
+		i, known := at[key]
+		if !known {
+			i = len(r.Groups)
+			at[key] = i
+			r.Groups = append(r.Groups, AddedGroup{Partition: partitionText(p.t.Spec(f.SpecID), f.Partition)})
+		}
+		r.Groups[i].Files++
+		r.Groups[i].Bytes += f.FileSize
+		r.Rows += f.RecordCount
+		r.Bytes += f.FileSize
+	}
+	return r
 }
 
 func planAdd(ctx context.Context, g Target, t *lake.Table, a AddFiles) (*addition, error) {
-	p := &addition{AddFiles: a, t: t, keys: map[string]bool{}, mapping: t.NameMapping()}
+	p := &addition{AddFiles: a, t: t, mapping: t.NameMapping()}
 	var err error
 	if p.snap, err = t.Head(a.Branch); err != nil {
 		return nil, err
@@ -402,15 +427,6 @@ func (p *addition) describe(ctx context.Context, g Target, files []source) error
 		}
 		p.names = p.names || !ids[i]
 		p.add = append(p.add, f)
-		key := ""
-		for k, v := range f.Partition {
-			pf := &p.t.DefaultSpec().Fields[k]
-			key += "/" + string(lake.EncodeBound(v, pf.Iceberg))
-			if v.IsNull() {
-				key += "/NULL"
-			}
-		}
-		p.keys[key] = true
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package testsql
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -96,6 +97,8 @@ func cell(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(s)
 }
 
+var groupSize = regexp.MustCompile(`, [0-9.]+ [kMGT]?B$`)
+
 // text is the answer in a script's form.
 func (a answer) text(verb string, unordered bool) string {
 	if a.err != nil {
@@ -112,7 +115,7 @@ func (a answer) text(verb string, unordered bool) string {
 		})
 		for i, r := range rows {
 			if strings.HasPrefix(strings.TrimSpace(r), "Group: ") {
-				rows[i] = r[:strings.LastIndex(r, ", ")]
+				rows[i] = groupSize.ReplaceAllString(r, "")
 			}
 		}
 	}
