@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -195,6 +196,9 @@ func (p *parser) uniqueColumns(k *ast.Key) {
 			_ = p.Accept("asc") || p.Accept("desc")
 		})
 	})
+	if !slices.ContainsFunc(k.Prefixes, func(n int) bool { return n > 0 }) {
+		k.Prefixes = nil
+	}
 }
 
 // foreignKey parses FOREIGN KEY [name] (columns) REFERENCES ….
