@@ -262,6 +262,9 @@ func (s *Session) pick(ctx context.Context, a *procedureArgs, t *lake.Table, id 
 		return nil, err
 	}
 	ch.Statement = "CALL " + a.name
+	if err := s.pickedHold(ctx, t, &ch); err != nil {
+		return nil, err
+	}
 	if err := s.commit(ctx, t.Name, ch); err != nil {
 		return nil, err
 	}

@@ -141,6 +141,16 @@ func (p *addition) takes() error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the check constraint %q: their rows are not read", p.t.Name.Table, checks[0].Name).
 			WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
 	}
+	if keys := lake.Enforced(p.t.Keys()); len(keys) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, keys[0].Name).
+			WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+	}
+	for _, k := range p.t.ForeignKeys() {
+		if !k.NotEnforced {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, k.Name).
+				WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+		}
+	}
 	for _, f := range p.t.DefaultSpec().Fields {
 		if f.Transform.Kind != lake.Identity && f.Transform.Kind != lake.Void {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s: its partition field %q has the transform %s, and folders name values as they are", p.t.Name.Table, f.Name, f.Transform)
@@ -508,7 +518,7 @@ func (p *addition) change() lake.Change {
 	}
 	c.Edit = func(e *lake.Edit) error {
 		now := e.Table()
-		if now.Schema().ID != t.Schema().ID || now.DefaultSpec().ID != t.DefaultSpec().ID || len(now.Checks()) > 0 ||
+		if now.Schema().ID != t.Schema().ID || now.DefaultSpec().ID != t.DefaultSpec().ID || len(now.Checks())+len(lake.Enforced(now.Keys()))+len(now.ForeignKeys()) > len(t.ForeignKeys()) ||
 			now.Properties()["schema.name-mapping.default"] != t.Properties()["schema.name-mapping.default"] {
 			return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update: another transaction changed the table's definition")
 		}

@@ -188,7 +188,7 @@ func (r *rewriting) writeGroup(ctx context.Context, g *RewriteGroup, workers, sh
 	env.Workers = workers
 	env.Scan.Done = func(f *lake.DataFile) { p.g.Job.Done(1, f.FileSize) }
 	var change lake.Change
-	env.Commit = func(_ context.Context, _ *plan.Write, ch lake.Change) error {
+	env.Commit = func(_ context.Context, _ *plan.Write, ch lake.Change, _ exec.Wrote) error {
 		change = ch
 		return nil
 	}

@@ -46,6 +46,8 @@ type Bound struct {
 	Tables []TableUse
 	// Numbers are what it takes for identity columns of the table that it writes.
 	Numbers []*eval.Numbers
+	// Rounds has one row with how many rounds there are, where Env.Round asks for one.
+	Rounds plan.Node
 	// Views are the views that it reads, each use once.
 	Views []*Relation
 	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on
@@ -138,6 +140,7 @@ type binder struct {
 	mysql      *mysqlState  // of the MySQL dialect
 	holders    map[holdKey]*plan.Function
 	numbers    []*eval.Numbers
+	rounds     plan.Node // see Bound
 }
 
 // colInfo is what the binder knows of a column beyond the plan.
@@ -277,7 +280,7 @@ func (b *binder) finish(r *Bound) {
 		}
 	}
 	r.Params = b.params
-	r.Tables, r.Views, r.Numbers = b.tables, b.views, b.numbers
+	r.Tables, r.Views, r.Numbers, r.Rounds = b.tables, b.views, b.numbers, b.rounds
 	r.ParamDependent = b.paramPlan
 	for x := r; x != nil; x = x.Inner {
 		if x.Plan != nil {
