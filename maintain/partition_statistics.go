@@ -135,7 +135,7 @@ func (p *PartitionStatisticsPlan) Run(ctx context.Context, statement string) (st
 		return e.SetPartitionStatistics(f)
 	}})
 	if err != nil && lake.Outcome(err) != lake.Unknown {
-		_ = t.FS().Remove(context.WithoutCancel(ctx), t.Resolve(f.Path)) // what stays is an orphan
+		discard(ctx, t, f.Path)
 	}
 	return f.Path, err
 }

@@ -121,3 +121,9 @@ func (r *remover) wait() Removed {
 	r.wg.Wait()
 	return r.out
 }
+
+// discard removes a file that was written and will not be committed. One that cannot be removed is an orphan,
+// which harms nobody: there is nothing else to do about it.
+func discard(ctx context.Context, t *lake.Table, path string) {
+	_ = t.FS().Remove(context.WithoutCancel(ctx), t.Resolve(path))
+}

@@ -213,7 +213,7 @@ func (p *DeletesPlan) run(ctx context.Context, g Target, env RewriteEnv, spec Re
 	defer func() {
 		if err != nil && lake.Outcome(err) != lake.Unknown {
 			for _, f := range ch.Add {
-				_ = p.table.FS().Remove(context.WithoutCancel(ctx), p.table.Resolve(f.Path)) // what stays is an orphan
+				discard(ctx, p.table, f.Path)
 			}
 		}
 	}()

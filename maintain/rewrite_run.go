@@ -222,10 +222,9 @@ func bins(tasks []plan.FileTask, bytes int64, n int) [][]plan.FileTask {
 
 // discard removes the files of groups that are not committed and never will be.
 func (r *rewriting) discard(ctx context.Context, done []*written) {
-	ctx = context.WithoutCancel(ctx)
 	for _, w := range done {
 		for _, f := range w.change.Add {
-			_ = r.table.FS().Remove(ctx, r.table.Resolve(f.Path)) // what stays is an orphan
+			discard(ctx, r.table, f.Path)
 		}
 	}
 }

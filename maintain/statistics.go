@@ -95,7 +95,7 @@ func (p *StatisticsPlan) Run(ctx context.Context, statement string) (string, err
 		return e.SetStatistics(stats)
 	}})
 	if err != nil && lake.Outcome(err) != lake.Unknown {
-		_ = t.FS().Remove(context.WithoutCancel(ctx), t.Resolve(stats.Path)) // what stays is an orphan
+		discard(ctx, t, stats.Path)
 	}
 	return stats.Path, err
 }

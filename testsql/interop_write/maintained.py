@@ -21,7 +21,7 @@ import duckdb_ext
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.catalog import load_catalog
-from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.exceptions import CommitFailedException, ValidationException
 from pyiceberg.expressions import EqualTo
 from pyspark.sql import SparkSession
 
@@ -298,7 +298,7 @@ class Writer(threading.Thread):
                 return self.write(what, ids)
             except Exception as e:
                 text = str(e)
-                lost = isinstance(e, CommitFailedException) or any(w in text for w in ("40001", "CommitFailed", "ValidationException", "conflicting", "Cannot commit", "NotFoundException", "58P01"))
+                lost = isinstance(e, (CommitFailedException, ValidationException)) or any(w in text for w in ("40001", "CommitFailed", "ValidationException", "conflicting", "Cannot commit", "NotFoundException", "58P01"))
                 if not lost or n == 199:
                     raise
                 self.conflicts += 1
