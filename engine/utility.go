@@ -105,6 +105,13 @@ func (s *Session) executeSQL(ctx context.Context, n *ast.Execute, b *bind.Bound,
 	args := make([]types.Datum, len(b.Args))
 	c := s.evalCtx(ctx)
 	for i, a := range b.Args {
+		// A string without a type is read as the parameter's.
+		if l, ok := n.Args[i].(*ast.Lit); ok && l.Kind == 's' && a.Value.Form() == types.FormStr {
+			if args[i], err = types.Parse(a.Value.Str(), p.stmt.params[i], s.TextOptions()); err != nil {
+				return err
+			}
+			continue
+		}
 		x := &plan.Cast{X: &plan.Const{Value: a.Value, Typ: a.Typ}, Typ: p.stmt.params[i], Context: plan.Assignment, Pos: a.Pos}
 		if args[i], err = eval.EvalConst(c, x); err != nil {
 			return err
