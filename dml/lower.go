@@ -60,6 +60,8 @@ func (l *lowering) lower(n plan.Node) (*plan.Write, error) {
 		return l.delete(n)
 	case *plan.Merge:
 		return l.merge(n)
+	case *plan.Replace:
+		return l.replace(n)
 	}
 	return nil, nil
 }

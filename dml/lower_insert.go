@@ -1,17 +1,58 @@
 package dml
 
-import "github.com/lhsql/lhsql/plan"
+import (
+	"github.com/lhsql/lhsql/plan"
+	"github.com/lhsql/lhsql/types"
+)
 
 // insert: every row of the source is a new row.
 func (l *lowering) insert(n *plan.Insert) (*plan.Write, error) {
 	w := &plan.Write{Target: n.Target, Statement: "INSERT", Input: n.Source, Fixed: plan.ActInsert,
-		Returning: n.Returning, Overwrite: n.Overwrite, Static: n.Static}
+		Returning: n.Returning, Overwrite: n.Overwrite, Static: n.Static, Upsert: n.Upsert}
 	if n.Overwrite {
 		w.Statement = "INSERT OVERWRITE"
 	}
 	for _, c := range n.Source.Columns() {
 		w.Row = append(w.Row, plan.ColOf(c))
 	}
+	return w, nil
+}
+
+// replace: the rows that leave one side go, those of the other come.
+//
+//	Write[action](π delete (Gone) ∪ π insert (Rows))
+func (l *lowering) replace(n *plan.Replace) (*plan.Write, error) {
+	cow, err := copyOnWrite(n.Target, "write.merge.mode")
+	if err != nil {
+		return nil, err
+	}
+	all := &plan.SetOp{Kind: plan.Union, All: true}
+	gone, rows := &plan.Project{Input: n.Gone}, &plan.Project{Input: n.Rows}
+	both := func(name string, t types.Type, left, right plan.Expr) plan.Expr {
+		if left == nil {
+			left = plan.NullOf(t)
+		}
+		if right == nil {
+			right = plan.NullOf(t)
+		}
+		gone.Exprs = append(gone.Exprs, plan.Named{Col: l.column(name, t), Expr: left})
+		rows.Exprs = append(rows.Exprs, plan.Named{Col: l.column(name, t), Expr: right})
+		c := l.column(name, t)
+		all.Cols = append(all.Cols, c)
+		return plan.ColOf(c)
+	}
+	w := &plan.Write{Target: n.Target, Statement: "REPLACE", Upsert: n.Upsert, CopyOnWrite: cow}
+	w.Action = both("action", types.T(types.Int4), constInt(plan.ActDelete), constInt(plan.ActInsert))
+	w.File = both("file", n.Address.File.Type, ref(n.Address.File), nil)
+	w.Pos = both("pos", n.Address.Pos.Type, ref(n.Address.Pos), nil)
+	if n.Address.RowID.ID != 0 {
+		w.RowID = both("row_id", n.Address.RowID.Type, nil, nil) // a new row is another one
+	}
+	for _, c := range n.Rows.Columns() {
+		w.Row = append(w.Row, both(c.Name, c.Type, nil, plan.ColOf(c)))
+	}
+	all.Left, all.Right = gone, rows
+	w.Input = all
 	return w, nil
 }
 
@@ -38,7 +79,7 @@ func (l *lowering) update(n *plan.Update) (*plan.Write, error) {
 	}
 	w := &plan.Write{Target: n.Target, Statement: "UPDATE", Fixed: plan.ActUpdate,
 		File: ref(n.Address.File), Pos: ref(n.Address.Pos), RowID: ref(n.Address.RowID),
-		Returning: n.Returning, CopyOnWrite: cow || n.WholeFiles}
+		Returning: n.Returning, CopyOnWrite: cow || n.WholeFiles, Changed: n.Changed}
 	p := &plan.Project{Input: n.Source}
 	for _, c := range n.Source.Columns() {
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: plan.ColOf(c)})

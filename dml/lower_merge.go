@@ -83,7 +83,10 @@ func (l *lowering) merge(n *plan.Merge) (*plan.Write, error) {
 	old := oldRow(n)
 	w := &plan.Write{Target: n.Target, Statement: "MERGE", Input: rows, Action: plan.ColOf(action),
 		File: ref(n.Address.File), Pos: ref(n.Address.Pos), RowID: ref(n.Address.RowID),
-		Returning: n.Returning, Once: true, CopyOnWrite: cow}
+		Returning: n.Returning, Once: true, CopyOnWrite: cow, Changed: changedBy(n.Arms), Upsert: n.Upsert}
+	if n.Statement != "" {
+		w.Statement = n.Statement
+	}
 	for i, c := range n.Row {
 		rows.Exprs = append(rows.Exprs, plan.Named{Col: c, Expr: byArm(c.Type, func(a *plan.MergeArm) plan.Expr {
 			switch a.Do {
@@ -137,6 +140,25 @@ func oldRow(n *plan.Merge) []plan.Expr {
 		for _, c := range n.Scan.Cols {
 			if c.FieldID == n.Target.Schema.Fields[i].ID {
 				out[i] = plan.ColOf(c.Column)
+			}
+		}
+	}
+	return out
+}
+
+// changedBy are the fields that arms may give other values; nil where one inserts.
+func changedBy(arms []plan.MergeArm) []bool {
+	var out []bool
+	for _, a := range arms {
+		switch a.Do {
+		case plan.MergeInsert:
+			return nil
+		case plan.MergeUpdate:
+			if out == nil {
+				out = make([]bool, len(a.Changed))
+			}
+			for i, c := range a.Changed {
+				out[i] = out[i] || c
 			}
 		}
 	}

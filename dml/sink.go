@@ -26,7 +26,11 @@ type Sink struct {
 	sorted int   // sort order id that files claim
 	buffer int64 // bytes that one writer may hold
 	once   bool
+	upsert bool
 	next   atomic.Int64
+
+	statement string
+	twice     bool // an updated row counts as two
 
 	mu      sync.Mutex
 	touched map[string]*roaring64.Bitmap // by data file path: rows acted on
@@ -39,7 +43,7 @@ type Sink struct {
 func NewSink(n *plan.Write, buffer int64) (*Sink, error) {
 	t := n.Target.Table
 	s := &Sink{table: t, schema: n.Target.Schema, spec: specOf(n), fs: t.FS(), id: uuid.NewString(),
-		buffer: max(buffer, 8<<20), once: n.Once, touched: map[string]*roaring64.Bitmap{}}
+		buffer: max(buffer, 8<<20), once: n.Once, upsert: n.Upsert != nil, statement: commandOf(n), twice: n.Upsert != nil && n.Upsert.Twice, touched: map[string]*roaring64.Bitmap{}}
 	s.fields = lake.StoredFields(n.Target.Schema.Fields)
 	if Lineage(n) {
 		s.fields = append(s.fields, lineageFields...)
@@ -77,8 +81,11 @@ func (s *Sink) Touch(file string, pos int64) (first bool, err error) {
 		return true, nil
 	}
 	if s.once {
-		return false, sqlerr.New(sqlerr.CardinalityViolation, "MERGE command cannot affect row a second time").
-			WithHint("Ensure that not more than one source row matches any one target row.")
+		err := sqlerr.New(sqlerr.CardinalityViolation, "%s command cannot affect row a second time", s.statement)
+		if s.upsert {
+			return false, err.WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+		}
+		return false, err.WithHint("Ensure that not more than one source row matches any one target row.")
 	}
 	return false, nil
 }
@@ -95,7 +102,21 @@ func (s *Sink) Count(a plan.RowAction, n int64) {
 func (s *Sink) Counted(a plan.RowAction) int64 { return s.count[a] }
 
 // Affected is the number in the command tag.
-func (s *Sink) Affected() int64 { return s.count[1] + s.count[2] + s.count[3] }
+func (s *Sink) Affected() int64 {
+	n := s.count[1] + s.count[2] + s.count[3]
+	if s.twice {
+		n += s.count[plan.ActUpdate]
+	}
+	return n
+}
+
+// commandOf is what errors call n.
+func commandOf(n *plan.Write) string {
+	if n.Upsert != nil && n.Upsert.Update {
+		return "ON CONFLICT DO UPDATE"
+	}
+	return n.Statement
+}
 
 func (s *Sink) wrote(f *lake.DataFile) {
 	s.mu.Lock()

@@ -38,6 +38,30 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 			return err
 		}
 	}
+	var foreign []*bind.AlterForeign
+	for i := range b.Alter {
+		if f := b.Alter[i].Foreign; f != nil {
+			foreign = append(foreign, f)
+		}
+	}
+	if len(foreign) == 0 {
+		return s.alterTable(ctx, n, b, rel, r)
+	}
+	return s.wholly(ctx, r, func() error {
+		if len(foreign) < len(n.Actions) {
+			if err := s.alterTable(ctx, n, b, rel, r); err != nil {
+				return err
+			}
+		}
+		return s.addForeignKeys(ctx, rel.Table.Name, foreign, r)
+	})
+}
+
+// alterTable runs the actions of ALTER TABLE that are the table's own matter: all but foreign keys.
+func (s *Session) alterTable(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, r *Result) error {
+	if err := s.keepReferenced(ctx, rel.Table, n.Actions); err != nil {
+		return err
+	}
 	checked, err := s.noNulls(ctx, rel.Table, n.Actions)
 	if err != nil {
 		return err
@@ -50,7 +74,26 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err != nil {
 		return err
 	}
-	checked = checked || fit || held
+	fill := filledColumns(rel.Table, n.Actions, b.Alter)
+	unique, err := s.keysFit(ctx, rel.Table, b.Alter, fill)
+	if err != nil {
+		return err
+	}
+	valid, err := s.validated(ctx, rel.Table, n.Actions, b.Alter)
+	if err != nil {
+		return err
+	}
+	checked = checked || fit || held || unique || valid
+	var looks lake.Change
+	for i := range n.Actions {
+		if n.Actions[i].Op == "validate constraint" && b.Alter[i].Validate == nil {
+			valid, err := s.validateForeignKey(ctx, rel.Table, n.Actions[i].NewName, &looks)
+			if err != nil {
+				return err
+			}
+			checked = checked || valid
+		}
+	}
 	views, err := s.viewsOfDropped(ctx, rel, n.Actions)
 	if err != nil {
 		return err
@@ -58,9 +101,9 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if err := s.viewsOfRenamedColumns(ctx, rel, n.Actions); err != nil {
 		return err
 	}
-	if fill := filledColumns(rel.Table, n.Actions, b.Alter); len(views) == 0 && len(fill) > 0 {
+	if len(views) == 0 && len(fill) > 0 {
 		return s.wholly(ctx, r, func() error {
-			if err := s.alterActions(ctx, n, b, rel, checked, r); err != nil {
+			if err := s.alterActions(ctx, n, b, rel, checked, looks.Looks, r); err != nil {
 				return err
 			}
 			return s.fill(ctx, n, rel, fill)
@@ -75,14 +118,14 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 				}
 				s.moved(v, nil)
 			}
-			return s.alterActions(ctx, n, b, rel, checked, r)
+			return s.alterActions(ctx, n, b, rel, checked, looks.Looks, r)
 		})
 	}
-	return s.alterActions(ctx, n, b, rel, checked, r)
+	return s.alterActions(ctx, n, b, rel, checked, looks.Looks, r)
 }
 
 // alterActions commits the actions that are edits of the table's metadata.
-func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool, r *Result) error {
+func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.Bound, rel *bind.Relation, checked bool, looks []lake.Look, r *Result) error {
 	refs := false
 	for i := range n.Actions {
 		refs = refs || n.Actions[i].Ref != nil
@@ -100,7 +143,7 @@ func (s *Session) alterActions(ctx context.Context, n *ast.AlterTable, b *bind.B
 		}
 		return nil
 	}
-	if err := s.commit(ctx, rel.Table.Name, lake.Change{Base: rel.Table, Edit: edit, MovesRefs: refs, Still: checked, Statement: "ALTER TABLE"}); err != nil {
+	if err := s.commit(ctx, rel.Table.Name, lake.Change{Base: rel.Table, Edit: edit, MovesRefs: refs, Still: checked, Looks: looks, Statement: "ALTER TABLE"}); err != nil {
 		return definitionError(err)
 	}
 	return s.alteredPrivileges(ctx, rel, n.Actions)
@@ -155,21 +198,26 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		return addChecks(e, table, b.Checks)
 	case "add check":
 		return addChecks(e, table, b.Checks)
+	case "add foreign key":
+		return nil // addForeignKeys
+	case "add key":
+		return s.addKey(e, table, b.Key, r)
 	case "drop constraint":
-		if e.DropCheck(a.NewName) {
-			return nil
-		}
-		if a.IfExists {
-			r.warn("00000", "constraint %q of relation %q does not exist, skipping", a.NewName, table)
-			return nil
-		}
-		return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", a.NewName, table).At(a.Pos)
+		return s.dropConstraint(e, a, table, r)
+	case "drop primary key":
+		return dropPrimaryKey(e, a)
+	case "drop index":
+		return dropIndex(e, a.NewName)
+	case "rename constraint", "rename index":
+		return renameConstraint(e, a, table, a.Op == "rename index")
+	case "validate constraint":
+		return validateConstraint(e, a, table)
 	case "drop column":
 		if a.IfExists && len(path) == 1 && e.Schema().ByName(path[0]) == nil {
 			return nil
 		}
 		if a.Cascade {
-			if err := e.DropChecksOf(path); err != nil {
+			if err := e.DropConstraintsOf(path); err != nil {
 				return err
 			}
 		}

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -50,6 +51,30 @@ func likeChecks(t *lake.Table) (out []lake.Check) {
 		}
 	}
 	return out
+}
+
+// likeKeys gives a table that is to be like t its keys, under names that the new table's columns have
+// no other key for.
+func likeKeys(spec *lake.TableSpec, t *lake.Table) {
+	fields := t.Schema().Fields
+	for _, k := range t.Keys() {
+		places := make([]int, 0, len(k.Columns))
+		for _, id := range k.Columns {
+			places = append(places, slices.IndexFunc(fields, func(f lake.Field) bool { return f.ID == id }))
+		}
+		if slices.Contains(places, -1) {
+			continue
+		}
+		if k.Columns = places; k.Primary {
+			spec.Identifier = nil
+			for _, id := range t.Schema().Identifier {
+				if f, _ := t.Schema().ByID(id); f != nil {
+					spec.Identifier = append(spec.Identifier, f.Name)
+				}
+			}
+		}
+		spec.Keys = append(spec.Keys, k)
+	}
 }
 
 // checksHold makes sure that no row of any branch breaks a constraint that is added.

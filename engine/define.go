@@ -37,6 +37,9 @@ func (s *Session) define(ctx context.Context, st *Stmt, args []types.Datum, r *R
 		if n.View {
 			r.verb = "ALTER VIEW"
 		}
+		if n.Verb != "" {
+			r.verb = n.Verb
+		}
 		return s.alter(ctx, n, st.bound, r)
 	case *ast.Comment:
 		r.verb = "COMMENT"
@@ -180,6 +183,25 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 		spec.Properties[onCommit] = n.OnCommit
 		s.tempOnCommit = true
 	}
+	if len(b.Create.Foreign) > 0 {
+		existed := false
+		err := s.wholly(ctx, r, func() error {
+			_, err := s.catalogOf(name.Catalog).Create(ctx, name, spec)
+			if n.IfNotExists && isExists(err) {
+				existed = true
+				return nil
+			}
+			if err != nil {
+				return definitionError(err)
+			}
+			return s.addForeignKeys(ctx, name, b.Create.Foreign, r)
+		})
+		if existed {
+			return skipExisting(name, r)
+		}
+		s.moved(name, nil)
+		return err
+	}
 	if !b.Create.As {
 		t, err := cat.Create(ctx, name, spec)
 		if n.IfNotExists && isExists(err) { // since it was looked for
@@ -224,7 +246,7 @@ func skipExisting(name lake.Name, r *Result) error {
 // tableSpec gathers what CREATE TABLE says of the table.
 func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTable, b *bind.Bound, r *Result) (lake.TableSpec, error) {
 	c := b.Create
-	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.PrimaryKey, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
+	spec := lake.TableSpec{Schema: &lake.Schema{}, Identifier: c.Identifier, Keys: c.Keys, Properties: map[string]string{}, Location: n.Location, Replace: n.Replace}
 	if c.Like != nil && c.Like.Table != nil {
 		for _, f := range c.Like.Table.Schema().Fields {
 			if n := f.Numbering; n != nil && n.Kind == "auto_increment" {
@@ -251,6 +273,10 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 	spec.Checks = c.Checks
 	if c.Like != nil && c.Like.Table != nil && s.dialect.bind.HoldMode != nil {
 		spec.Checks = append(spec.Checks, likeChecks(c.Like.Table)...)
+		likeKeys(&spec, c.Like.Table)
+	}
+	for _, k := range spec.Keys {
+		noteDeferred(r, k.Name, k.Deferred)
 	}
 	for k, v := range c.Props {
 		text := ""
@@ -371,7 +397,7 @@ func sortBy(order []ast.Order) ([]lake.SortBy, error) {
 // insertStaged writes the rows of CREATE TABLE AS and creates the table with them.
 func (s *Session) insertStaged(ctx context.Context, staged *lake.Table, b *bind.Bound, source plan.Node, args []types.Datum, r *Result) error {
 	schema := staged.Schema()
-	in := &plan.Insert{Target: plan.WriteTarget{Table: staged, Schema: schema}, Source: source, Given: make([]bool, len(schema.Fields))}
+	in := &plan.Insert{Target: plan.WriteTarget{Table: staged, Schema: schema, Checks: b.Create.Bound}, Source: source, Given: make([]bool, len(schema.Fields))}
 	id := plan.MaxColID(source)
 	p := &plan.Project{Input: source}
 	for i, c := range source.Columns() {
@@ -447,7 +473,7 @@ func viewType(t types.Type) types.Type {
 
 func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 	r.verb = "DROP " + strings.ToUpper(n.Kind)
-	if len(n.Names) > 1 || n.Kind == "schema" && n.Cascade {
+	if len(n.Names) > 1 || n.Kind == "schema" && n.Cascade || n.Kind == "table" && s.referencing(ctx, n) {
 		return s.wholly(ctx, r, func() error { return s.dropEach(ctx, n, r) })
 	}
 	return s.dropEach(ctx, n, r)
@@ -455,7 +481,7 @@ func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 
 func (s *Session) dropEach(ctx context.Context, n *ast.Drop, r *Result) error {
 	for _, name := range n.Names {
-		err := definitionError(s.dropOne(ctx, n, name))
+		err := definitionError(s.dropOne(ctx, n, name, r))
 		e, ok := sqlerr.As(err)
 		if ok && n.IfExists && (e.Code == sqlerr.UndefinedTable || e.Code == sqlerr.InvalidSchemaName) {
 			r.warn("00000", "%s, skipping", e.Message)
@@ -468,7 +494,18 @@ func (s *Session) dropEach(ctx context.Context, n *ast.Drop, r *Result) error {
 	return nil
 }
 
-func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error {
+// referencing tells whether one of the tables that are dropped has a foreign key, or is in another's.
+func (s *Session) referencing(ctx context.Context, n *ast.Drop) bool {
+	for _, name := range n.Names {
+		rel, err := relations{s}.Relation(ctx, bind.TableRef{Parts: name.Parts})
+		if err == nil && rel.Table != nil && len(rel.Table.ForeignKeys())+len(rel.Table.References()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name, r *Result) error {
 	if n.Kind == "schema" {
 		catalog, ns := s.names().schema(ctx, name.Parts)
 		if err := s.drops(ctx, catalog, ns, nil); err != nil && s.namespaceExists(ctx, catalog, ns) {
@@ -510,6 +547,12 @@ func (s *Session) dropOne(ctx context.Context, n *ast.Drop, name ast.Name) error
 			if err := s.elsewhere(ctx, rel.Table); err != nil {
 				return err
 			}
+		}
+		if err := s.unreferenced(ctx, rel.Table, n.Cascade, n.Names, r); err != nil {
+			return err
+		}
+		if err := s.forgetReferences(ctx, rel.Table); err != nil {
+			return err
 		}
 		if err := cat.Drop(ctx, id, n.Purge); err != nil {
 			return err

@@ -96,7 +96,8 @@ type Engine struct {
 	trees    trees
 	jobs     maintain.Jobs
 	erasures erasures
-	globals  globals // MySQL's SET GLOBAL
+	globals  globals  // MySQL's SET GLOBAL
+	keys     sync.Map // keys that catalogs have shown: OID to keptKey
 
 	mu       sync.Mutex
 	sessions map[int32]*Session

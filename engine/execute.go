@@ -74,6 +74,11 @@ func (s *Session) plannerEnv(ctx context.Context, c *eval.Ctx, args []types.Datu
 		for _, p := range strings.Split(v, ",") {
 			env.Disable[strings.TrimSpace(p)] = true
 		}
+		if env.Disable["all"] {
+			for _, p := range planner.Passes { // those that are required run all the same
+				env.Disable[p.Name] = true
+			}
+		}
 	}
 	if !s.settings.bool("lhsql.runtime_filters") {
 		if env.Disable == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/exec"
+	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/planner"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
@@ -37,10 +38,6 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 	}
 	c := s.evalCtx(ctx)
 	env := s.plannerEnv(ctx, c, args)
-	node, err := s.planStatement(env, b.Plan)
-	if err != nil {
-		return err
-	}
 	on := func(name string, def bool) bool {
 		v, ok := n.Options[name]
 		if !ok {
@@ -48,6 +45,21 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 		}
 		x, ok := parseBoolSetting(v)
 		return x || v == "" || !ok
+	}
+	var passes []string // the plans on the way, by line
+	if on("passes", false) && n.Format == "text" {
+		last := ""
+		env.Trace = func(pass string, _, after plan.Node, _ time.Duration) {
+			text := planner.ExplainText(after, planner.ExplainOptions{Verbose: n.Verbose})
+			if text != last {
+				passes = append(append(passes, "After "+pass+":"), strings.Split(strings.TrimRight(text, "\n"), "\n")...)
+			}
+			last = text
+		}
+	}
+	node, err := s.planStatement(env, b.Plan)
+	if err != nil {
+		return err
 	}
 	o := planner.ExplainOptions{Verbose: n.Verbose, Costs: on("costs", true), Timing: on("timing", true)}
 	if on("summary", n.Analyze) {
@@ -98,8 +110,11 @@ func (s *Session) explain(ctx context.Context, n *ast.Explain, b *bind.Bound, ar
 		r.src = rowsSource(r.columns, [][]types.Datum{{types.NewStr(text)}})
 		return nil
 	}
+	if passes != nil {
+		passes = append(passes, "")
+	}
 	var rows [][]types.Datum
-	for _, l := range strings.Split(strings.TrimRight(planner.ExplainText(node, o), "\n"), "\n") {
+	for _, l := range append(passes, strings.Split(strings.TrimRight(planner.ExplainText(node, o), "\n"), "\n")...) {
 		rows = append(rows, []types.Datum{types.NewStr(l)})
 	}
 	r.src = rowsSource(r.columns, rows)

@@ -25,8 +25,22 @@ func (s *Session) analyzedCommit(n *ast.Explain, b *bind.Bound, st ast.Stmt) (ex
 	if err := s.mayWrite("EXPLAIN ANALYZE"); err != nil && !writesTemporary(b) {
 		return nil, err
 	}
-	return func(ctx context.Context, w *plan.Write, ch lake.Change) error {
+	return func(ctx context.Context, w *plan.Write, ch lake.Change, wrote exec.Wrote) error {
+		if err := s.keysHold(ctx, w, &ch, wrote); err != nil {
+			return err
+		}
+		todo, err := s.foreignHold(ctx, w, &ch, wrote)
+		if err != nil {
+			return err
+		}
 		ch.Inputs = inputs(b, w)
-		return s.commit(ctx, w.Target.Table.Name, ch)
+		return s.atOnce(ctx, &Result{session: s}, func() error {
+			for _, do := range todo {
+				if err := do(); err != nil {
+					return err
+				}
+			}
+			return s.commit(ctx, w.Target.Table.Name, ch)
+		})
 	}, nil
 }

@@ -132,7 +132,6 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		return nil, err
 	}
 	var b strings.Builder
-	var key []string
 	b.WriteString("CREATE TABLE " + quote(table) + " (\n")
 	for i, col := range cols {
 		if i > 0 {
@@ -162,14 +161,34 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		if col[5] != "" {
 			b.WriteString(" COMMENT " + quoteText(col[5]))
 		}
-		if col[3] == "PRI" {
-			key = append(key, quote(col[0]))
-		}
-	}
-	if len(key) > 0 {
-		b.WriteString(",\n  PRIMARY KEY (" + strings.Join(key, ",") + ") /* identifier fields, not enforced */")
 	}
 	if rel, err := (relations{m.s}).Relation(ctx, bind.TableRef{Parts: []string{db, table}}); err == nil && rel.Table != nil {
+		for _, k := range describeKeys(rel.Table) {
+			names := make([]string, len(k.Columns))
+			for i, c := range k.Columns {
+				if names[i] = quote(rel.Table.Schema().Fields[c].Name); k.Prefix(i) > 0 {
+					names[i] += "(" + strconv.Itoa(k.Prefix(i)) + ")"
+				}
+			}
+			if k.Primary {
+				b.WriteString(",\n  PRIMARY KEY (" + strings.Join(names, ",") + ")")
+			} else {
+				b.WriteString(",\n  UNIQUE KEY " + quote(k.Name) + " (" + strings.Join(names, ",") + ")")
+			}
+			switch {
+			case k.Identifier:
+				b.WriteString(" /* identifier fields, not enforced */")
+			case k.NotEnforced:
+				b.WriteString(" NOT ENFORCED")
+			}
+		}
+		d := m.s.describe(ctx, rel.Table)
+		for _, k := range d.Foreign {
+			if k.Schema == rel.Schema {
+				k.Schema = ""
+			}
+			b.WriteString(",\n  " + k.MySQLDefinition(d, quote))
+		}
 		for _, c := range describeChecks(rel.Table) {
 			b.WriteString(",\n  CONSTRAINT " + quote(c.Name) + " CHECK (" + c.SQL + ")")
 			if c.NotEnforced {

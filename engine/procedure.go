@@ -73,10 +73,11 @@ var procedures = map[string]procedure{
 	"verify_erasure":      verifyErasureProcedure,
 	"optimize_manifests":  optimizeManifestsProcedure,
 	// The tables of VACUUM and ANALYZE are any number.
-	"vacuum":              {immediate: true, statement: (*Session).vacuum},
-	"analyze":             {statement: (*Session).analyze},
-	"compute_table_stats": computeStatsProcedure,
-	"drop_extended_stats": dropStatsProcedure,
+	"vacuum":                  {immediate: true, statement: (*Session).vacuum},
+	"analyze":                 {statement: (*Session).analyze},
+	"compute_table_stats":     computeStatsProcedure,
+	"compute_partition_stats": computePartitionStatsProcedure,
+	"drop_extended_stats":     dropStatsProcedure,
 	"register_table": {params: []string{"table", "metadata_file"}, required: 2, immediate: true, run: (*Session).registerTable,
 		columns: []ResultColumn{{Name: "current_snapshot_id", Type: types.T(types.Int8)}, {Name: "total_records_count", Type: types.T(types.Int8)}, {Name: "total_data_files_count", Type: types.T(types.Int8)}}},
 }
@@ -267,6 +268,9 @@ func (s *Session) pick(ctx context.Context, a *procedureArgs, t *lake.Table, id 
 		return nil, err
 	}
 	ch.Statement = "CALL " + a.name
+	if err := s.pickedHold(ctx, t, &ch); err != nil {
+		return nil, err
+	}
 	if err := s.commit(ctx, t.Name, ch); err != nil {
 		return nil, err
 	}

@@ -15,57 +15,66 @@ import (
 var addFilesProcedure = procedure{
 	params:   []string{"table", "source_table", "partition_filter", "check_duplicate_files", "parallelism", "dry_run"},
 	required: 2, columns: int8Columns("added_files_count", "changed_partition_count"),
-	immediate: true, run: (*Session).addFiles,
+	immediate: true, run: (*Session).addFiles, explain: (*Session).explainAdd,
 }
 
-// addFiles registers Parquet files with a table.
-func (s *Session) addFiles(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+// addSpec reads which files are to be added.
+func (s *Session) addSpec(ctx context.Context, a *procedureArgs) (f maintain.AddFiles, err error) {
 	rel, err := a.relation(ctx, s)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	f := maintain.AddFiles{Branch: rel.Branch}
+	f.Branch = rel.Branch
 	text, err := a.text("source_table")
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	if f.Source, err = sourcePath(text); err != nil {
-		return nil, err
+		return f, err
 	}
 	if f.Partition, err = a.texts("partition_filter", "column", "map('column', 'value', …)"); err != nil {
-		return nil, err
+		return f, err
 	}
 	if a.given("check_duplicate_files") {
 		check, err := a.flag("check_duplicate_files")
 		if err != nil {
-			return nil, err
+			return f, err
 		}
 		f.Duplicate = !check
 	}
 	if a.given("parallelism") {
 		if f.Parallel, err = a.count("parallelism"); err != nil {
-			return nil, err
+			return f, err
 		}
 		if f.Parallel < 1 || f.Parallel > 1000 {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "parallelism must be between 1 and 1000, not %d", f.Parallel)
+			return f, sqlerr.New(sqlerr.InvalidParameterValue, "parallelism must be between 1 and 1000, not %d", f.Parallel)
 		}
 	}
 	if f.DryRun, err = a.flag("dry_run"); err != nil {
-		return nil, err
+		return f, err
 	}
 	if account := s.execEnv(s.evalCtx(ctx)).Account; account != nil {
 		f.Mem = account
+	}
+	return f, nil
+}
+
+// addFiles registers Parquet files with a table.
+func (s *Session) addFiles(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	f, err := s.addSpec(ctx, a)
+	if err != nil {
+		return nil, err
 	}
 	var out maintain.AddedFiles
 	err = s.maintains(ctx, a, func(g maintain.Target) (string, error) {
 		var err error
 		out, err = maintain.AddParquetFiles(ctx, g, f)
-		return fmt.Sprintf("%s added to %s", plural(int(out.Files), "file"), plural(int(out.Partitions), "partition")), err
+		return fmt.Sprintf("%s added to %s", plural(int(out.Files), "file"), plural(len(out.Groups), "partition")), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return [][]types.Datum{{types.NewInt(out.Files), types.NewInt(out.Partitions)}}, nil
+	return [][]types.Datum{{types.NewInt(out.Files), types.NewInt(int64(len(out.Groups)))}}, nil
 }
 
 // sourcePath reads where files lie: a path, or as Spark writes it a format and a path, `parquet`.`/path`.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -38,7 +37,7 @@ var (
 		params: []string{"table", "options", "where", "branch", "dry_run"},
 		columns: []ResultColumn{{Name: "rewritten_delete_files_count", Type: types.T(types.Int4)}, {Name: "added_delete_files_count", Type: types.T(types.Int4)},
 			{Name: "rewritten_bytes_count", Type: types.T(types.Int8)}, {Name: "added_bytes_count", Type: types.T(types.Int8)}},
-		immediate: true, where: true, run: (*Session).rewriteDeletes,
+		immediate: true, where: true, run: (*Session).rewriteDeletes, explain: (*Session).explainDeletes,
 	}
 )
 
@@ -123,7 +122,7 @@ func (s *Session) rewriting(ctx context.Context, a *procedureArgs, run func(main
 func (s *Session) rewriteEnv(ctx context.Context, a *procedureArgs) maintain.RewriteEnv {
 	c := s.evalCtx(ctx)
 	env := maintain.RewriteEnv{Exec: s.execEnv(c), Planner: func(ctx context.Context) *planner.Env { return s.plannerEnv(ctx, c, nil) },
-		Warn: func(sqlerr.Code, string, ...any) {}}
+		Warn: func(sqlerr.Code, string, ...any) {}, PlanMemory: s.engine.cfg.MemoryLimit / 4}
 	if a.result != nil {
 		env.Warn = a.result.warn
 	}
@@ -255,134 +254,4 @@ func parseSize(text string) (int64, bool) {
 		return 0, false
 	}
 	return int64(v), true
-}
-
-// maxExplainedGroups is how many groups EXPLAIN shows one by one.
-const maxExplainedGroups = 20
-
-// explainRewrite says which files a rewrite would make of which.
-func (s *Session) explainRewrite(ctx context.Context, a *procedureArgs) ([]explainLine, error) {
-	spec, err := s.rewriteSpec(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	t, err := a.table(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	var out []explainLine
-	g := maintain.Target{Catalog: s.catalogOf(t.Name.Catalog), Table: t}
-	p, err := maintain.PlanRewrite(ctx, g, s.rewriteEnv(ctx, a), spec)
-	if err != nil {
-		return nil, err
-	}
-	r := p.Expected()
-	add := func(depth int, key string, value any) { out = append(out, explainLine{depth, key, value}) }
-	name := g.Table.Name.Namespace + "." + g.Table.Name.Table
-	add(0, "Rewrite", name)
-	if spec.Branch != "" {
-		add(1, "Branch", spec.Branch)
-	}
-	add(1, "Order", p.OrderText())
-	add(1, "Files", fmt.Sprintf("%d/%d", r.Rewritten, p.Files))
-	add(1, "Bytes", fmt.Sprintf("%s of %s", planner.BytesText(r.Bytes), planner.BytesText(p.Bytes)))
-	add(1, "New Files", r.Added)
-	add(1, "Delete Files Removed", r.RemovedDeletes)
-	add(1, "Groups", len(p.Groups))
-	for i, x := range p.Groups {
-		if i == maxExplainedGroups {
-			add(1, "Further Groups", len(p.Groups)-i)
-			break
-		}
-		deletes := map[string]bool{}
-		for _, t := range x.Tasks {
-			for _, d := range t.Deletes {
-				deletes[d.Path] = true
-			}
-		}
-		where := x.Partition
-		if where == "" {
-			where = "all"
-		}
-		add(2, "Group", fmt.Sprintf("%s: %d files → %d, %d delete files, %s", where, len(x.Tasks), x.Outputs, len(deletes), planner.BytesText(x.Bytes)))
-	}
-	return out, nil
-}
-
-// explainLine is one statement of EXPLAIN about a procedure.
-type explainLine struct {
-	depth int
-	key   string
-	value any
-}
-
-// calledIn is the procedure call of a statement that EXPLAIN stands before, and its table where ALTER
-// TABLE … EXECUTE names one.
-func calledIn(b *bind.Bound) (*bind.ProcedureCall, *bind.Relation) {
-	switch {
-	case b.Call != nil:
-		return b.Call, nil
-	case len(b.Alter) == 1 && b.Alter[0].Call != nil:
-		return b.Alter[0].Call, b.Target
-	}
-	return nil, nil
-}
-
-// explainProcedure says what a procedure would do.
-func (s *Session) explainProcedure(ctx context.Context, n *ast.Explain, c *bind.ProcedureCall, rel *bind.Relation, r *Result) error {
-	if n.Analyze {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of a procedure is not supported").
-			WithHint("EXPLAIN without ANALYZE shows what it would do; system.jobs shows one at work.").At(n.Pos)
-	}
-	p := procedureOf(c)
-	a, err := p.arguments(strings.ToLower(c.Name[len(c.Name)-1]), c, rel)
-	if err != nil {
-		return err
-	}
-	a.result = r
-	lines, err := p.explain(s, ctx, a)
-	if err != nil {
-		return err
-	}
-	cell := func(text string) []types.Datum {
-		row := make([]types.Datum, len(r.columns))
-		row[len(row)-1] = types.NewStr(text)
-		return row
-	}
-	var rows [][]types.Datum
-	switch n.Format {
-	case "", "text", "tree", "traditional":
-		for _, l := range lines {
-			text := fmt.Sprintf("%s%s: %v", strings.Repeat("  ", l.depth), l.key, l.value)
-			if l.depth == 0 {
-				text = fmt.Sprintf("%s on %v", l.key, l.value)
-			}
-			rows = append(rows, cell(text))
-		}
-	default:
-		text, err := explainLinesJSON(lines)
-		if err == nil && n.Format != "json" {
-			text, err = explainAs(n.Format, text)
-		}
-		if err != nil {
-			return err
-		}
-		rows = append(rows, cell(text))
-	}
-	r.src = rowsSource(r.columns, rows)
-	return nil
-}
-
-func explainLinesJSON(lines []explainLine) (string, error) {
-	plan := map[string]any{}
-	for _, l := range lines {
-		if l.depth < 2 {
-			plan[l.key] = l.value
-			continue
-		}
-		list, _ := plan[l.key+" List"].([]any)
-		plan[l.key+" List"] = append(list, l.value)
-	}
-	b, err := json.MarshalIndent([]any{map[string]any{"Plan": plan}}, "", "  ")
-	return string(b), err
 }

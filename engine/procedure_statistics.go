@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
@@ -16,7 +17,12 @@ var (
 	computeStatsProcedure = procedure{
 		params:    []string{"table", "snapshot_id", "columns"},
 		columns:   []ResultColumn{{Name: "statistics_file", Type: types.T(types.Text)}},
-		immediate: true, run: (*Session).computeStats,
+		immediate: true, run: (*Session).computeStats, explain: (*Session).explainStats,
+	}
+	computePartitionStatsProcedure = procedure{
+		params:    []string{"table", "snapshot_id"},
+		columns:   []ResultColumn{{Name: "partition_statistics_file", Type: types.T(types.Text)}},
+		immediate: true, run: (*Session).computePartitionStats, explain: (*Session).explainPartitionStats,
 	}
 	// Trino's ALTER TABLE … EXECUTE drop_extended_stats gives no rows.
 	dropStatsProcedure = procedure{params: []string{"table"}, immediate: true, run: (*Session).dropStats}
@@ -38,30 +44,54 @@ func (s *Session) computeStats(ctx context.Context, a *procedureArgs) ([][]types
 	return [][]types.Datum{{types.NewStr(path)}}, nil
 }
 
-func (s *Session) countTable(ctx context.Context, a *procedureArgs, columns []string) (path string, err error) {
+// computePartitionStats makes the file of partition statistics of a snapshot.
+func (s *Session) computePartitionStats(ctx context.Context, a *procedureArgs) ([][]types.Datum, error) {
+	snap, err := s.statsSnapshot(ctx, a)
+	if err != nil || snap == nil {
+		return nil, err
+	}
+	var path string
+	err = s.rewriting(ctx, a, func(g maintain.Target, env maintain.RewriteEnv) (string, error) {
+		p, err := maintain.PlanPartitionStatistics(ctx, g, env, snap)
+		if err == nil {
+			path, err = p.Run(ctx, "CALL "+a.name)
+		}
+		return "partition statistics of snapshot " + fmt.Sprint(snap.ID), err
+	})
+	return [][]types.Datum{{types.NewStr(path)}}, err
+}
+
+// statsSnapshot is the snapshot that is to be counted: the one named, or the branch's head; nil if the
+// branch has none.
+func (s *Session) statsSnapshot(ctx context.Context, a *procedureArgs) (*lake.Snapshot, error) {
 	rel, err := a.relation(ctx, s)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	snap, err := rel.Table.Head(rel.Branch)
+	if !a.given("snapshot_id") {
+		return rel.Table.Head(rel.Branch)
+	}
+	id, err := a.number("snapshot_id")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if a.given("snapshot_id") {
-		id, err := a.number("snapshot_id")
-		if err != nil {
-			return "", err
-		}
-		if snap = rel.Table.SnapshotByID(id); snap == nil {
-			return "", sqlerr.New(sqlerr.UndefinedObject, "snapshot %d does not exist", id)
-		}
-	}
+	snap := rel.Table.SnapshotByID(id)
 	if snap == nil {
-		return "", nil
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "snapshot %d does not exist", id)
+	}
+	return snap, nil
+}
+
+func (s *Session) countTable(ctx context.Context, a *procedureArgs, columns []string) (path string, err error) {
+	snap, err := s.statsSnapshot(ctx, a)
+	if err != nil || snap == nil {
+		return "", err
 	}
 	err = s.rewriting(ctx, a, func(g maintain.Target, env maintain.RewriteEnv) (string, error) {
-		var err error
-		path, err = maintain.ComputeStatistics(ctx, g, env, snap, columns, "CALL "+a.name)
+		p, err := maintain.PlanStatistics(ctx, g, env, snap, columns)
+		if err == nil {
+			path, err = p.Run(ctx, "CALL "+a.name)
+		}
 		return "statistics of snapshot " + fmt.Sprint(snap.ID), err
 	})
 	return path, err

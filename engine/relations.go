@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/guard"
@@ -105,7 +106,29 @@ func (r relations) in(ctx context.Context, ref bind.TableRef, catalog, schema, t
 		return nil, err
 	}
 	rel := &bind.Relation{Catalog: n.Catalog, Schema: n.Namespace, Name: table, OID: s.oidOf(n), Table: t}
-	return rel, r.state(ctx, rel, ref, x)
+	err = r.state(ctx, rel, ref, x)
+	rel.Key = primaryKey(rel)
+	return rel, err
+}
+
+// primaryKey are the places of the columns of a table's primary key, if it is enforced.
+func primaryKey(rel *bind.Relation) []int {
+	if rel.Table == nil || rel.TableSchema == nil {
+		return nil
+	}
+	keys := rel.Table.Keys()
+	if len(keys) == 0 || !keys[0].Primary || keys[0].NotEnforced {
+		return nil
+	}
+	var out []int
+	for _, id := range keys[0].Columns {
+		i := slices.IndexFunc(rel.TableSchema.Fields, func(f lake.Field) bool { return f.ID == id })
+		if i < 0 {
+			return nil // the schema of before
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 // view finds a view.

@@ -143,7 +143,7 @@ var settingTable = append([]setting{
 	{name: "lhsql.batch_rows", kind: intSetting, value: "2048", min: 1, max: 65536, doc: "Rows per batch."},
 	{name: "lhsql.reencode", kind: boolSetting, value: "off", doc: "For tests: operators hand on batches in other shapes than they make. Answers stay."},
 	{name: "lhsql.query_memory", kind: kbSetting, value: "0", doc: "Memory that one query may hold before it spills; 0: a share of the server's."},
-	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas."},
+	{name: "lhsql.disable_passes", doc: "Planner passes to leave out, by name, separated by commas; all: every one that a plan can do without."},
 	{name: "lhsql.write_isolation", kind: enumSetting, value: "table", enum: "table serializable snapshot", doc: "The level that DELETE, UPDATE and MERGE are validated at; table: as the table's property write.….isolation-level says, else serializable."},
 	{name: "lhsql.retry_conflicts", kind: intSetting, value: "5", max: 1000, doc: "How often a write statement or definition outside of a transaction block is run again after a conflict with another writer."},
 	{name: "lhsql.create_index", kind: enumSetting, value: "notice", enum: "notice error", doc: "What CREATE INDEX does: notice takes it and says what prunes instead, error refuses it."},

@@ -422,34 +422,34 @@ func (s *Session) relationOIDByText(ctx context.Context, name string) (uint32, b
 	return s.relationOID(ctx, parts)
 }
 
-// keyOf finds the relation whose key index or constraint has the OID.
-func keyOf(ctx context.Context, s *Session, oid int64) (schema string, r *syscat.Relation, err error) {
+// keyOf finds the relation and the key whose index or constraint has the OID.
+func keyOf(ctx context.Context, s *Session, oid int64) (schema string, r *syscat.Relation, k syscat.Key, err error) {
 	return syscat.KeyByOID(ctx, s.sysHost(ctx, s.catalog), uint32(oid))
 }
 
 func getIndexdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
-	schema, r, err := keyOf(ctx, s, a[0].Int())
+	schema, r, k, err := keyOf(ctx, s, a[0].Int())
 	if err != nil || r == nil {
 		return types.Null, err
 	}
 	if len(a) > 1 && a[1].Int() > 0 {
-		if n := int(a[1].Int()); n <= len(r.Key) {
-			return types.NewStr(syscat.Quote(r.Columns[r.Key[n-1]].Name)), nil
+		if n := int(a[1].Int()); n <= len(k.Columns) {
+			return types.NewStr(syscat.Quote(r.Columns[k.Columns[n-1]].Name)), nil
 		}
 		return types.NewStr(""), nil
 	}
-	return types.NewStr(syscat.KeyDefinition(schema, r)), nil
+	return types.NewStr(k.IndexDefinition(schema, r)), nil
 }
 
 func getConstraintdef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {
 	if text, ok := s.constraintDefs.Load(uint32(a[0].Int())); ok {
 		return types.NewStr(text.(string)), nil
 	}
-	_, r, err := keyOf(ctx, s, a[0].Int())
+	_, r, k, err := keyOf(ctx, s, a[0].Int())
 	if err != nil || r == nil {
 		return types.Null, err
 	}
-	return types.NewStr(syscat.ConstraintDefinition(r)), nil
+	return types.NewStr(k.Definition(r)), nil
 }
 
 func getPartkeydef(ctx context.Context, s *Session, a []types.Datum) (types.Datum, error) {

@@ -147,8 +147,9 @@ func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Re
 	var r *syscat.Relation
 	switch {
 	case err == nil:
-		r = describeTable(t)
-		h.keep(n, r)
+		if r = h.s.describe(ctx, t); len(r.Foreign) == 0 {
+			h.keep(n, r) // names of other tables may change without this one
+		}
 	case isNotFound(err):
 		if r, err = h.describeView(ctx, n); err != nil {
 			return nil, err
@@ -162,11 +163,96 @@ func (h *host) Relation(ctx context.Context, namespace, name string) (*syscat.Re
 
 func (h *host) KeepDefinition(oid uint32, text string) { h.s.constraintDefs.Store(oid, text) }
 
+// keptKey is a key that a catalog's row was made for.
+type keptKey struct{ schema, table, name string }
+
+func (h *host) KeepKey(oid uint32, schema, table, name string) {
+	h.s.engine.keys.Store(oid, keptKey{schema, table, name})
+}
+
+func (h *host) KeptKey(oid uint32) (schema, table string, ok bool) {
+	k, ok := h.s.engine.keys.Load(oid)
+	if !ok {
+		return "", "", false
+	}
+	return k.(keptKey).schema, k.(keptKey).table, true
+}
+
+func (h *host) KeptKeyName(oid uint32) string {
+	if k, ok := h.s.engine.keys.Load(oid); ok {
+		return k.(keptKey).name
+	}
+	return ""
+}
+
+// describe is describeTable with the foreign keys, whose other tables are looked up.
+func (s *Session) describe(ctx context.Context, t *lake.Table) *syscat.Relation {
+	r := describeTable(t)
+	place := func(t *lake.Table, id int) int {
+		return slices.IndexFunc(t.Schema().Fields, func(f lake.Field) bool { return f.ID == id })
+	}
+	for _, k := range t.ForeignKeys() {
+		parent, err := s.referenced(ctx, t, k)
+		if err != nil || parent == nil {
+			continue
+		}
+		d := syscat.Foreign{Name: k.Name, Schema: parent.Name.Namespace, Table: parent.Name.Table, OnDelete: k.OnDelete, OnUpdate: k.OnUpdate,
+			MatchFull: k.MatchFull, NotEnforced: k.NotEnforced, NotValid: k.NotValid, Deferrable: k.Deferrable, Deferred: k.Deferred}
+		for i, id := range k.Columns {
+			if c, p := place(t, id), place(parent, k.References[i]); c >= 0 && p >= 0 {
+				d.Columns = append(d.Columns, c)
+				d.References = append(d.References, parent.Schema().Fields[p].Name)
+			}
+		}
+		for _, u := range parent.Keys() {
+			if len(u.Columns) == len(k.References) && !slices.ContainsFunc(k.References, func(id int) bool { return !slices.Contains(u.Columns, id) }) && d.Unique == "" {
+				d.Unique = u.Name
+			}
+		}
+		if len(d.Columns) == len(k.Columns) {
+			r.Foreign = append(r.Foreign, d)
+		}
+	}
+	return r
+}
+
+// describeKeys gives a table's keys, and identifier fields as one where no primary key is declared.
+func describeKeys(t *lake.Table) (out []syscat.Key) {
+	schema := t.Schema()
+	place := func(id int) int {
+		return slices.IndexFunc(schema.Fields, func(f lake.Field) bool { return f.ID == id })
+	}
+	keys := t.Keys()
+	if len(keys) == 0 || !keys[0].Primary {
+		k := syscat.Key{Name: t.Name.Table + "_pkey", Primary: true, NotEnforced: true, Identifier: true}
+		for i := range schema.Fields {
+			if slices.Contains(schema.Identifier, schema.Fields[i].ID) {
+				k.Columns = append(k.Columns, i)
+			}
+		}
+		if len(k.Columns) > 0 {
+			out = append(out, k)
+		}
+	}
+	for _, k := range keys {
+		d := syscat.Key{Name: k.Name, Primary: k.Primary, NullsNotDistinct: k.NullsNotDistinct, NotEnforced: k.NotEnforced, Deferrable: k.Deferrable, Deferred: k.Deferred, Prefixes: k.Prefixes}
+		for _, id := range k.Columns {
+			if i := place(id); i >= 0 {
+				d.Columns = append(d.Columns, i)
+			}
+		}
+		if len(d.Columns) == len(k.Columns) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // describeChecks gives a table's CHECK constraints with the columns' names of now.
 func describeChecks(t *lake.Table) (out []syscat.Check) {
 	fields := t.Schema().Fields
 	for _, c := range t.Checks() {
-		d := syscat.Check{Name: c.Name, NotEnforced: c.NotEnforced, MySQL: strings.HasPrefix(c.SQL, "mysql:")}
+		d := syscat.Check{Name: c.Name, NotEnforced: c.NotEnforced, NotValid: c.NotValid, MySQL: strings.HasPrefix(c.SQL, "mysql:")}
 		text, ok := c.Expand(func(id int) (string, bool) {
 			for i := range fields {
 				if fields[i].ID != id {
@@ -208,12 +294,8 @@ func describeTable(t *lake.Table) *syscat.Relation {
 			c.Identity, c.IdentityNext, c.IdentityStep = f.Numbering.Kind, f.Numbering.Next, f.Numbering.Increment
 		}
 		r.Columns = append(r.Columns, c)
-		for _, id := range schema.Identifier {
-			if id == f.ID {
-				r.Key = append(r.Key, i)
-			}
-		}
 	}
+	r.Keys, r.Referenced = describeKeys(t), len(t.References()) > 0
 	if s := t.CurrentSnapshot(); s != nil {
 		r.Updated = s.Time
 		if n, err := strconv.ParseInt(s.Summary["total-records"], 10, 64); err == nil {
@@ -227,7 +309,7 @@ func describeTable(t *lake.Table) *syscat.Relation {
 	}
 	for k, v := range t.Properties() {
 		// What columns and constraints were declared as, other catalogs say.
-		if k != "comment" && !strings.HasPrefix(k, "lhsql.column.") && !strings.HasPrefix(k, "lhsql.check.") {
+		if k != "comment" && !strings.HasPrefix(k, "lhsql.column.") && !lake.ConstraintProperty(k) {
 			r.Options = append(r.Options, k+"="+v)
 		}
 	}

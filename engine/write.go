@@ -38,6 +38,15 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 		r.verb = "MERGE"
 	}
 	r.counted = true
+	if n, ok := st.parsed.Stmt.(*ast.Insert); ok && n.Replace {
+		r.verb = "REPLACE"
+	}
+	if inRounds(st) {
+		r.src = &rounds{s: s, st: st, args: args, r: r}
+		r.columns = nil
+		r.after = func(bool) error { return nil }
+		return nil
+	}
 	again := s.mayRunAgain(st.parsed.Stmt)
 	if again == 0 {
 		return s.runWrite(ctx, st.bound, st.bound.Plan, args, r)
@@ -94,10 +103,31 @@ func (s *Session) buildWrite(ctx context.Context, b *bind.Bound, n plan.Node, ar
 		return nil, err
 	}
 	run := &writeRun{env: s.execEnv(c)}
-	run.env.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change) error {
+	run.env.Commit = func(ctx context.Context, w *plan.Write, ch lake.Change, wrote exec.Wrote) error {
+		if err := s.keysHold(ctx, w, &ch, wrote); err != nil {
+			return err
+		}
+		todo, err := s.foreignHold(ctx, w, &ch, wrote)
+		if err != nil {
+			return err
+		}
 		ch.Inputs = inputs(b, w)
 		takeNumbers(b, &ch)
-		err := commit(ctx, ch)
+		publish := func() error { return commit(ctx, ch) }
+		if len(todo) > 0 {
+			// What references the rows that go is changed in one transaction with them.
+			publish = func() error {
+				return s.atOnce(ctx, r, func() error {
+					for _, do := range todo {
+						if err := do(); err != nil {
+							return err
+						}
+					}
+					return commit(ctx, ch)
+				})
+			}
+		}
+		err = publish()
 		if r.wrote = r.wrote || err == nil; err == nil {
 			s.keepNumbers(b)
 		}
@@ -217,6 +247,11 @@ func (s *Session) moved(n lake.Name, t *lake.Table) {
 // truncate removes all rows of tables: metadata only.
 func (s *Session) truncate(ctx context.Context, st *Stmt, args []types.Datum, r *Result) error {
 	r.verb = "TRUNCATE TABLE"
+	for _, rel := range st.bound.Targets {
+		if err := s.notReferenced(ctx, rel.Table, st.bound.Targets); err != nil {
+			return err
+		}
+	}
 	for i := range st.bound.Targets {
 		for left := s.mayRunAgain(st.parsed.Stmt); ; left-- {
 			err := s.truncateOne(ctx, st.bound.Targets[i])

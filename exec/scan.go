@@ -28,7 +28,7 @@ func buildScan(env *Env, n *plan.Scan) []vec.Source {
 	if n.Pruned && n.Report != nil && n.Report.Rows < smallScan {
 		parts = 1
 	}
-	if n.Snapshot == nil || n.Pruned && len(n.Tasks) == 0 {
+	if n.Snapshot == nil && n.Files == nil || n.Pruned && len(n.Tasks) == 0 {
 		return []vec.Source{empty{}}
 	}
 	s := &scanShared{env: env, node: n}

@@ -11,7 +11,49 @@ import (
 
 // Commit publishes what a Write did; the engine gives it. On a certain failure the files
 // written are removed, under lake.Unknown they stay.
-type Commit func(ctx context.Context, w *plan.Write, ch lake.Change) error
+type Commit func(ctx context.Context, w *plan.Write, ch lake.Change, wrote Wrote) error
+
+// Wrote tells which rows of a Change are new, and which are gone.
+type Wrote struct {
+	// New are the data files whose rows the statement has made: those that it inserted or updated.
+	New []*lake.DataFile
+	// Gone tells whether the statement took the row at a position of a data file of the base away,
+	// by deleting or updating it; nil: it took none.
+	Gone func(file string, pos int64) bool
+	// GoneFrom are the data files that it took rows from.
+	GoneFrom map[string]bool
+	// Inserted, Updated and Deleted count rows.
+	Inserted, Updated, Deleted int64
+}
+
+// outcome tells what was written, of which the first fresh files have new rows.
+func (w *write) outcome(ch *lake.Change, fresh int) Wrote {
+	s := w.sink
+	out := Wrote{Inserted: s.Counted(plan.ActInsert), Updated: s.Counted(plan.ActUpdate), Deleted: s.Counted(plan.ActDelete)}
+	for _, f := range s.Written()[:fresh] {
+		if f.Content == lake.Data {
+			out.New = append(out.New, f)
+		}
+	}
+	touched := s.Touched()
+	whole := map[string]bool{} // files that go with all their rows
+	for _, f := range ch.Remove {
+		if f.Content == lake.Data && touched[f.Path] == nil {
+			whole[f.Path] = true
+		}
+	}
+	if len(whole)+len(touched) > 0 {
+		out.GoneFrom = whole
+		for f := range touched {
+			out.GoneFrom[f] = true
+		}
+		out.Gone = func(file string, pos int64) bool {
+			t := touched[file]
+			return t == nil && whole[file] || t != nil && t.Contains(uint64(pos))
+		}
+	}
+	return out
+}
 
 // write runs a write statement: its input to the end, then the rewriting of touched files or
 // the writing of deletes, then the commit. RETURNING's rows leave after the commit, so that
@@ -126,6 +168,7 @@ func (w *write) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	fresh := len(w.sink.Written()) // what change writes are copies and deletes
 	ch, err := w.change(ctx)
 	if err != nil {
 		return err
@@ -138,7 +181,7 @@ func (w *write) run(ctx context.Context) (err error) {
 	if ch == nil {
 		ch = &lake.Change{} // CREATE TABLE AS without rows makes the table
 	}
-	err = w.env.Commit(ctx, w.node, *ch)
+	err = w.env.Commit(ctx, w.node, *ch, w.outcome(ch, fresh))
 	committed = err == nil
 	return err
 }

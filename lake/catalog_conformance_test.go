@@ -215,6 +215,20 @@ func (f *fixture) conformTables(alone bool) {
 		if list := f.load().Statistics(); len(list) != 0 {
 			f.t.Errorf("statistics %+v", list)
 		}
+		for _, path := range []string{"a.parquet", "b.parquet"} {
+			_, err = c.Commit(ctx, f.name, Change{Edit: func(e *Edit) error {
+				return e.SetPartitionStatistics(StatisticsFile{SnapshotID: before.ID, Path: f.load().Location() + "/metadata/" + path, Size: 70})
+			}})
+			f.must(err)
+		}
+		if list := f.load().PartitionStatistics(); len(list) != 1 || !strings.HasSuffix(list[0].Path, "/b.parquet") || list[0].Size != 70 || list[0].SnapshotID != before.ID {
+			f.t.Errorf("partition statistics %+v", list)
+		}
+		_, err = c.Commit(ctx, f.name, Change{Edit: func(e *Edit) error { return e.RemoveStatistics(before.ID, true) }})
+		f.must(err)
+		if list := f.load().PartitionStatistics(); len(list) != 0 {
+			f.t.Errorf("partition statistics %+v", list)
+		}
 	}
 
 	// Names.

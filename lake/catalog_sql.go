@@ -565,6 +565,9 @@ func (c *sqlCatalog) moveOne(ctx context.Context, db sqlExec, m pointerMove, kin
 		}
 		return c.fail(err, "written")
 	}
+	if m.to == m.from && m.now == (Name{}) {
+		return c.stands(ctx, db, m)
+	}
 	res, err := db.ExecContext(ctx, c.q(`UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
 WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?`),
 		m.to, m.from, c.name, m.name.Namespace, m.name.Table, m.from)
@@ -572,6 +575,32 @@ WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_l
 		return c.fail(err, "written")
 	}
 	if n, err := res.RowsAffected(); err != nil || n != 1 {
+		return errLostRace
+	}
+	return nil
+}
+
+// stands makes sure that a pointer is where it was, and holds it there until the transaction's end.
+func (c *sqlCatalog) stands(ctx context.Context, db sqlExec, m pointerMove) error {
+	query := "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"
+	if c.postgres {
+		query += " FOR SHARE"
+	}
+	rows, err := db.QueryContext(ctx, c.q(query), c.name, m.name.Namespace, m.name.Table)
+	if err != nil {
+		return c.fail(err, "read")
+	}
+	defer rows.Close()
+	at := ""
+	if rows.Next() {
+		if err := rows.Scan(&at); err != nil {
+			return c.fail(err, "read")
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return c.fail(err, "read")
+	}
+	if at != m.from {
 		return errLostRace
 	}
 	return nil

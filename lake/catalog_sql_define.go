@@ -58,6 +58,8 @@ func (c *sqlCatalog) define(ctx context.Context, moves []pointerMove, d *definit
 					c.name, m.name.Namespace, m.name.Table, m.from)
 			case m.to != m.from:
 				err = c.moveOne(ctx, db, pointerMove{name: m.name, from: m.from, to: m.to}, m.kind())
+			case m.now == (Name{}) && !m.view:
+				err = c.stands(ctx, db, *m)
 			}
 			if err == nil && m.to != "" && m.target() != m.name {
 				aside[i] = "lhsql-renamed-" + uuid.NewString()

@@ -1,6 +1,9 @@
 package lake
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Change is what one statement does to one table, committed as one atomic step: rows (Add,
 // Remove), metadata (Edit), or both.
@@ -56,6 +59,15 @@ type Change struct {
 	// Still says that no branch may have moved, come or gone since Base: Edit depends on what the
 	// statement has seen of the rows.
 	Still bool
+
+	// Recheck, if set, looks at what others have added to the branch since Snapshot, before each
+	// try: rows that two writers may not both add. own are the data files that the change adds; added
+	// are live in parent, head's snapshot of the branch.
+	Recheck func(ctx context.Context, head *Table, parent *Snapshot, own, added []*DataFile) error
+
+	// Looks are tables that the change depends on and does not write.
+	Looks []Look
+	looks []Look // at this table, where the change does nothing else
 
 	// Balance, if set, is checked before the commit (C10).
 	Balance *Balance
@@ -131,6 +143,8 @@ type TableSpec struct {
 	PartitionBy []PartitionBy
 	SortBy      []SortBy
 	Checks      []Check           // with columns as "{#i}", by their place in Schema
+	Keys        []Key             // with columns by their place in Schema
+	ForeignKeys []ForeignKey      // likewise
 	Properties  map[string]string // "format-version" is 1, 2 or 3; 2 if not given
 	Location    string            // "": the catalog's convention
 	// Replace keeps an existing table's history and gives it this schema and no rows (CREATE OR

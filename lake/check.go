@@ -6,29 +6,30 @@ package lake
 //
 // as SQL in which a number in braces is a column by its field id, so that a rename does not touch it;
 // a brace of the text itself is doubled. Behind "mysql:" it is of that dialect, behind "not enforced:"
-// no write looks at it.
+// no write looks at it, and behind "not valid:" rows of before it was added may break it.
 
 import (
 	"sort"
 	"strconv"
 	"strings"
-
-	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
 const checkPrefix = "lhsql.check."
 
 // Check is a CHECK constraint. SQL has columns as "{id}".
 type Check struct {
-	Name, SQL   string
-	NotEnforced bool
+	Name, SQL             string
+	NotEnforced, NotValid bool
 }
 
 // Property is the key and the text that keep c.
 func (c Check) Property() (key, text string) {
 	text = c.SQL
-	if c.NotEnforced {
+	switch {
+	case c.NotEnforced:
 		text = "not enforced:" + text
+	case c.NotValid:
+		text = "not valid:" + text
 	}
 	return checkPrefix + c.Name, text
 }
@@ -41,7 +42,8 @@ func checksIn(props map[string]string) []Check {
 	for k, v := range props {
 		if name, ok := strings.CutPrefix(k, checkPrefix); ok {
 			sql, off := strings.CutPrefix(v, "not enforced:")
-			out = append(out, Check{Name: name, SQL: sql, NotEnforced: off})
+			sql, invalid := strings.CutPrefix(sql, "not valid:")
+			out = append(out, Check{Name: name, SQL: sql, NotEnforced: off, NotValid: invalid})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
@@ -115,51 +117,13 @@ func (c Check) FieldIDs() (ids []int) {
 	return ids
 }
 
-// unchecked refuses to touch a column that a CHECK constraint names.
-func (e *Edit) unchecked(f *Field) error {
-	for _, c := range checksIn(e.s.properties) {
-		for _, id := range c.FieldIDs() {
-			if id == f.ID {
-				return sqlerr.New(sqlerr.DependentObjectsExist, "column %q cannot be dropped: constraint %q names it", f.Name, c.Name).
-					WithHint("DROP COLUMN … CASCADE drops the constraint too.")
-			}
-		}
-	}
-	return nil
-}
-
-// DropChecksOf removes the constraints that name a column.
-func (e *Edit) DropChecksOf(path []string) error {
-	f, err := e.find(path)
-	if err != nil {
-		return err
-	}
-	var keys []string
-	for _, c := range checksIn(e.s.properties) {
-		for _, id := range c.FieldIDs() {
-			if id == f.ID {
-				keys = append(keys, checkPrefix+c.Name)
-			}
-		}
-	}
-	return e.RemoveProperties(keys)
-}
-
 // AddCheck adds a constraint.
 func (e *Edit) AddCheck(c Check) error {
-	key, text := c.Property()
-	if _, ok := e.s.properties[key]; ok {
+	if e.hasConstraint(c.Name) {
 		return &Exists{What: "constraint", Name: c.Name}
 	}
+	key, text := c.Property()
 	return e.SetProperties(map[string]string{key: text})
-}
-
-// DropCheck removes a constraint; false: there is none of the name.
-func (e *Edit) DropCheck(name string) bool {
-	if _, ok := e.s.properties[checkPrefix+name]; !ok {
-		return false
-	}
-	return e.RemoveProperties([]string{checkPrefix + name}) == nil
 }
 
 // ByPlace is c with columns as "{#i}"; ok is false where one has no place.

@@ -69,6 +69,8 @@ type attempt struct {
 	snapshot int64
 	// parsed is the metadata file that was written, as it reads; nil: none was.
 	parsed *state
+	// looked: the table is only looked at, and must not move.
+	looked bool
 }
 
 // retryPolicy is from the table's properties (commit.retry.…). Where the table says nothing, more
@@ -110,6 +112,7 @@ func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Ta
 
 // publish applies changes and definitions, all or none. d nil: there are no definitions.
 func (g *commitEngine) publish(ctx context.Context, changes []TableChange, d *definitions) ([]*Table, error) {
+	changes = withLooks(changes)
 	commit := uuid.NewString()
 	clock := clockOf(ctx, SystemClock)
 	done, err := g.turns.take(ctx, changes)
@@ -168,6 +171,7 @@ func (c *Change) created() bool { return c.makes() && c.Base.staged.created }
 func (g *commitEngine) prepare(ctx context.Context, changes []TableChange, commit string, try int) ([]*attempt, retryPolicy, error) {
 	policy := policyOf(nil)
 	var out []*attempt
+	looks := looks(changes)
 	for i := range changes {
 		tc := &changes[i]
 		a, err := g.begin(ctx, tc, try)
@@ -178,6 +182,12 @@ func (g *commitEngine) prepare(ctx context.Context, changes []TableChange, commi
 			policy = p
 		}
 		out = append(out, a)
+		a.looked = len(tc.Change.looks) > 0
+		for _, l := range looks[tc.Name] {
+			if err := l.still(ctx, a.head); err != nil {
+				return out, policy, err
+			}
+		}
 		// Each try has its own file names: an earlier one may not have been cleaned up.
 		unique := commit
 		if try > 0 {

@@ -161,6 +161,31 @@ func (e *Edit) defineLayout(spec TableSpec) error {
 			return err
 		}
 	}
+	return e.defineKeys(spec)
+}
+
+// defineKeys adds the keys of a table that is made.
+func (e *Edit) defineKeys(spec TableSpec) error {
+	fields := e.Schema().Fields
+	ids := func(places []int) []int {
+		out := make([]int, len(places))
+		for i, p := range places {
+			out[i] = fields[p].ID
+		}
+		return out
+	}
+	for _, k := range spec.Keys {
+		k.Columns = ids(k.Columns)
+		if err := e.AddKey(k); err != nil {
+			return err
+		}
+	}
+	for _, k := range spec.ForeignKeys {
+		k.Columns = ids(k.Columns)
+		if err := e.AddForeignKey(k); err != nil {
+			return err
+		}
+	}
 	return e.keepDeclared(e.Schema())
 }
 

@@ -1,6 +1,9 @@
 package lake
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // visibleIn tells whether a table is as the edit was to make it, in all that the edit touched. It
 // tells of a commit that added no snapshot and made no table, so that nothing bears its name: that
@@ -66,11 +69,15 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 			a, b := is.SnapshotByID(id), t.SnapshotByID(id)
 			return a == nil || b == nil || a.ManifestList != b.ManifestList
 		})
-	case "set-statistics", "remove-statistics", "remove-partition-statistics":
-		id, _ := u["snapshot-id"].(int64)
+	case "set-statistics", "remove-statistics", "set-partition-statistics", "remove-partition-statistics":
+		id, ok := u["snapshot-id"].(int64)
+		if item, _ := u[partitionStatistics].(obj); !ok {
+			id, _ = item["snapshot-id"].(int64)
+		}
+		action, _ := u["action"].(string)
 		named := func(of *state) string {
 			list := of.statistics
-			if u["action"] == "remove-partition-statistics" {
+			if strings.HasSuffix(action, partitionStatistics) {
 				list = of.partitionStatistics
 			}
 			for _, f := range list {

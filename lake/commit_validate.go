@@ -3,6 +3,7 @@ package lake
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -16,7 +17,7 @@ func conflict(format string, args ...any) error {
 // statement read and the branch's present head: the matrix of docs/promises.md. Liveness of
 // removed files is checked where they are removed.
 func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) error {
-	if c.Kind == Append {
+	if c.Kind == Append && c.Recheck == nil {
 		return nil
 	}
 	base := c.Base
@@ -63,10 +64,32 @@ func (c *Change) validate(ctx context.Context, head *Table, parent *Snapshot) er
 			err = c.coveredUndeleted(head, d)
 		}
 	}
-	if err != nil || c.Isolation == SnapshotIsolation {
-		return err
+	if err == nil && c.Kind != Append && c.Isolation != SnapshotIsolation {
+		err = c.noNewData(d, base)
 	}
-	return c.noNewData(d, base)
+	if err == nil && c.Recheck != nil && len(d.added) > 0 {
+		err = c.recheck(ctx, head, parent, d)
+	}
+	return err
+}
+
+// recheck looks for rows that both this change and others have added. What an append would have been
+// told by the rows that are there now it is told; another statement would perhaps not have made its row.
+func (c *Change) recheck(ctx context.Context, head *Table, parent *Snapshot, d *difference) error {
+	var own []*DataFile
+	appends := c.Kind == Append
+	for _, f := range c.Add {
+		if f.Content == Data {
+			own = append(own, f)
+		} else {
+			appends = false
+		}
+	}
+	err := c.Recheck(ctx, head, parent, own, d.added)
+	if !appends && sqlerr.CodeOf(err) == sqlerr.UniqueViolation {
+		return conflict("another transaction added a row with the key of one of this one's")
+	}
+	return err
 }
 
 func (c *Change) conflicts(f *DataFile) bool { return c.Conflicts == nil || c.Conflicts(f) }
@@ -447,6 +470,12 @@ func (c *Change) promisesStill(head *Table) error {
 	for _, k := range checksIn(head.properties) {
 		if !had[k.Name+"\x00"+k.SQL] && !k.NotEnforced {
 			return conflict("another transaction added constraint %s to table %s", k.Name, head.Name.Table)
+		}
+	}
+	for k := range head.properties {
+		kept := strings.HasPrefix(k, keyPrefix) || strings.HasPrefix(k, foreignPrefix)
+		if kept && c.Base.properties[k] != head.properties[k] {
+			return conflict("another transaction added constraint %s to table %s", k[strings.LastIndexByte(k, '.')+1:], head.Name.Table)
 		}
 	}
 	if was, is := c.Base.Schema(), head.Schema(); was != nil && is != nil {

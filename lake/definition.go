@@ -65,6 +65,10 @@ func (g *commitEngine) moves(ctx context.Context, attempts []*attempt, d *defini
 			changed[a.name] = true
 		}
 		if a.to == "" && m.now == (Name{}) {
+			if a.looked && g.send == nil && m.from != "" {
+				m.to = m.from
+				out = append(out, m)
+			}
 			continue
 		}
 		if a.to == "" {

@@ -239,7 +239,7 @@ func (e *Edit) DropColumn(path []string) error {
 	if err := e.unused(&f, "dropped"); err != nil {
 		return err
 	}
-	if err := e.unchecked(&f); err != nil {
+	if err := e.unkeyed(&f); err != nil {
 		return err
 	}
 	*list = append(append([]Field(nil), (*list)[:i]...), (*list)[i+1:]...)

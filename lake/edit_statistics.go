@@ -10,15 +10,30 @@ import (
 
 // SetStatistics names f as the statistics of its snapshot, instead of what was named there.
 func (e *Edit) SetStatistics(f StatisticsFile) error {
-	item := obj{"snapshot-id": f.SnapshotID, "statistics-path": f.Path, "file-size-in-bytes": f.Size,
-		"file-footer-size-in-bytes": f.FooterSize, "blob-metadata": f.Blobs}
-	if _, err := e.forgetStatistics(tableStatistics, func(id int64) bool { return id == f.SnapshotID }); err != nil {
+	return e.nameStatistics(tableStatistics, f, obj{"snapshot-id": f.SnapshotID, "statistics-path": f.Path,
+		"file-size-in-bytes": f.Size, "file-footer-size-in-bytes": f.FooterSize, "blob-metadata": f.Blobs})
+}
+
+// SetPartitionStatistics names f as the partition statistics of its snapshot, instead of what was named there.
+func (e *Edit) SetPartitionStatistics(f StatisticsFile) error {
+	return e.nameStatistics(partitionStatistics, f,
+		obj{"snapshot-id": f.SnapshotID, "statistics-path": f.Path, "file-size-in-bytes": f.Size})
+}
+
+// nameStatistics puts a file into one of the document's lists, whose name an update has for its item, too.
+func (e *Edit) nameStatistics(key string, f StatisticsFile, item obj) error {
+	if _, err := e.forgetStatistics(key, func(id int64) bool { return id == f.SnapshotID }); err != nil {
 		return err
 	}
-	e.s.statistics = append(slices.Clone(e.s.statistics), f)
-	e.update("set-statistics", obj{"snapshot-id": f.SnapshotID, "statistics": item})
+	u := obj{key: item}
+	if key == tableStatistics {
+		u["snapshot-id"] = f.SnapshotID
+	}
+	files := e.statisticsFiles(key)
+	*files = append(slices.Clone(*files), f)
+	e.update("set-"+key, u)
 	var list []json.RawMessage
-	if raw, ok := e.doc[tableStatistics]; ok {
+	if raw, ok := e.doc[key]; ok {
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return err
 		}
@@ -27,7 +42,14 @@ func (e *Edit) SetStatistics(f StatisticsFile) error {
 	if err != nil {
 		return err
 	}
-	return e.set(tableStatistics, append(list, raw))
+	return e.set(key, append(list, raw))
+}
+
+func (e *Edit) statisticsFiles(key string) *[]StatisticsFile {
+	if key == partitionStatistics {
+		return &e.s.partitionStatistics
+	}
+	return &e.s.statistics
 }
 
 // RemoveStatistics forgets the statistics of a snapshot, and those of its partitions if partitions is set;
@@ -56,10 +78,7 @@ const (
 
 // forgetStatistics takes the files of snapshots out of one of the lists, and tells whether there were any.
 func (e *Edit) forgetStatistics(key string, of func(snapshot int64) bool) (were bool, err error) {
-	list := &e.s.statistics
-	if key == partitionStatistics {
-		list = &e.s.partitionStatistics
-	}
+	list := e.statisticsFiles(key)
 	n := len(*list)
 	*list = slices.DeleteFunc(slices.Clone(*list), func(f StatisticsFile) bool { return of(f.SnapshotID) })
 	if len(*list) == n {

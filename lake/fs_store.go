@@ -63,12 +63,16 @@ func (s *Store) at(ctx context.Context, path string) (FS, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "locations with the scheme %s are not supported", scheme)
 }
 
-func (s *Store) Open(ctx context.Context, path string, size int64) (File, error) {
+func (s *Store) Open(ctx context.Context, path string, size int64) (file File, err error) {
 	f, err := s.at(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return f.Open(ctx, path, size)
+	err = around(ctx, "read", "", path, func() (err error) { file, err = f.Open(ctx, path, size); return err })
+	if err == nil && storeSteps(ctx) != nil {
+		file = steppedFile{file, path}
+	}
+	return file, err
 }
 
 // Identity implements Identified.
@@ -80,12 +84,13 @@ func (s *Store) Identity(ctx context.Context, path string) string {
 	return identity(ctx, f, path)
 }
 
-func (s *Store) ReadAll(ctx context.Context, path string) ([]byte, error) {
+func (s *Store) ReadAll(ctx context.Context, path string) (b []byte, err error) {
 	f, err := s.at(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return f.ReadAll(ctx, path)
+	err = around(ctx, "read", "", path, func() (err error) { b, err = f.ReadAll(ctx, path); return err })
+	return b, err
 }
 
 func (s *Store) Create(ctx context.Context, path string, data []byte) error {
@@ -93,15 +98,19 @@ func (s *Store) Create(ctx context.Context, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return f.Create(ctx, path, data)
+	return around(ctx, "create", "created", path, func() error { return f.Create(ctx, path, data) })
 }
 
-func (s *Store) CreateStream(ctx context.Context, path string) (Writer, error) {
+func (s *Store) CreateStream(ctx context.Context, path string) (w Writer, err error) {
 	f, err := s.at(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return f.CreateStream(ctx, path)
+	err = around(ctx, "create", "", path, func() (err error) { w, err = f.CreateStream(ctx, path); return err })
+	if err == nil && storeSteps(ctx) != nil {
+		w = steppedWriter{w, ctx, path}
+	}
+	return w, err
 }
 
 func (s *Store) Remove(ctx context.Context, path string) error {
@@ -109,7 +118,7 @@ func (s *Store) Remove(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return f.Remove(ctx, path)
+	return around(ctx, "remove", "removed", path, func() error { return f.Remove(ctx, path) })
 }
 
 func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
@@ -117,5 +126,5 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	if err != nil {
 		return err
 	}
-	return f.List(ctx, prefix, yield)
+	return around(ctx, "list", "", prefix, func() error { return f.List(ctx, prefix, yield) })
 }

@@ -13,6 +13,11 @@ func (t *Table) StatisticsPath(snapshot int64) string {
 	return fmt.Sprintf("%s/%d-%s.stats", metadataFolder(&t.state), snapshot, uuid.NewString())
 }
 
+// PartitionStatisticsPath is a new path for the partition statistics of a snapshot.
+func (t *Table) PartitionStatisticsPath(snapshot int64) string {
+	return fmt.Sprintf("%s/partition-stats-%d-%s.parquet", metadataFolder(&t.state), snapshot, uuid.NewString())
+}
+
 // FilePath is where a new data or delete file goes, as the table's properties say (Iceberg
 // documentation, "Write properties" and "Object store file layout"): partition is the folder of its
 // partition, "" for none, and name the file's own.

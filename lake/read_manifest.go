@@ -14,8 +14,7 @@ type manifestReader struct {
 	m     *Manifest
 	spec  *PartitionSpec
 	stats map[int]bool // the fields whose statistics are wanted; nil: all
-	v1    bool
-	v2    bool // what format 2 requires must be there
+	v2    bool         // what format 2 requires must be there
 
 	slab      []DataFile
 	values    []types.Datum // slab of partition tuples
@@ -35,8 +34,10 @@ func parseManifest(b []byte, m *Manifest, spec *PartitionSpec, stats map[int]boo
 	if err != nil {
 		return nil, err
 	}
-	r := &manifestReader{m: m, spec: spec, stats: stats, v1: f.meta["format-version"] == "1" || f.meta["format-version"] == ""}
-	r.v2 = !r.v1 || m.Seq > 0
+	// Spark's add_files puts manifests of format 1 into tables of later ones, as the format allows: what
+	// they do not say is known from their list. One that does not say its own format is as its table's.
+	v := f.meta["format-version"]
+	r := &manifestReader{m: m, spec: spec, stats: stats, v2: v != "1" && (v != "" || m.Seq > 0)}
 	if m.FirstRowID != nil && !m.Deletes {
 		r.rowIDs, r.nextRowID = true, *m.FirstRowID
 	}
@@ -160,12 +161,7 @@ func lacks(field string, f *DataFile) error {
 func (r *manifestReader) inherit(e *Entry, seq, fileSeq int64) {
 	f := e.File
 	f.SnapshotID = e.SnapshotID
-	switch {
-	case r.v1:
-		f.DataSeq, f.FileSeq = 0, 0
-	default:
-		f.DataSeq, f.FileSeq = r.m.Seq, r.m.Seq
-	}
+	f.DataSeq, f.FileSeq = r.m.Seq, r.m.Seq // 0 of what was written in format 1
 	if seq >= 0 {
 		f.DataSeq = seq
 	}

@@ -243,3 +243,34 @@ func TestUnknownTypesWithin(t *testing.T) {
 		}
 	}
 }
+
+// Spark's add_files puts manifests of format 1 into tables of later formats. Their files are data, and as old as
+// the commit that added them: equality deletes of before do not apply to them.
+func TestManifestOfFormat1(t *testing.T) {
+	spec := &PartitionSpec{}
+	f := &DataFile{Path: "a.parquet", Format: "parquet", RecordCount: 9, FileSize: 10}
+	b, m, err := encodeManifest(1, &Schema{}, spec, false, []manifestEntry{{Added, 5, nil, nil, f}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seq := range []int64{0, 7} {
+		m.Seq = seq
+		es, err := parseManifest(b, m, spec, nil)
+		if err != nil || es[0].File.DataSeq != seq || es[0].File.FileSeq != seq || es[0].File.Content != Data {
+			t.Errorf("%+v, %v", es, err)
+		}
+	}
+	m.Deletes = true
+	if _, err := parseManifest(b, m, spec, nil); err == nil {
+		t.Error("a manifest of format 1 was taken for one of deletes")
+	}
+	old := *f
+	b, m, err = encodeManifest(1, &Schema{}, spec, false, []manifestEntry{{Existing, 5, nil, nil, &old}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Seq = 7
+	if _, err := parseManifest(b, m, spec, nil); err == nil || !strings.Contains(err.Error(), "sequence_number") {
+		t.Errorf("an old file took the number of a new commit: %v", err)
+	}
+}

@@ -320,13 +320,16 @@ func (r *reclustering) write(ctx context.Context, first, end int) error {
 			for _, o := range r.order {
 				key = append(key, es[k].File.Partition[o])
 			}
-			parts[b-int32(first)] = append(parts[b-int32(first)], placed{key, existing(es[k])})
+			e := es[k]
+			e.File = e.File.alone()
+			parts[b-int32(first)] = append(parts[b-int32(first)], placed{key, existing(e)})
 		}
 		if err := room.Check(); err != nil {
 			return err
 		}
 	}
-	for _, list := range parts {
+	for i, list := range parts {
+		parts[i] = nil // what is written need not be held
 		slices.SortStableFunc(list, func(a, b placed) int { return r.compare(clusterFile{key: a.key}, clusterFile{key: b.key}) })
 		entries := make([]manifestEntry, len(list))
 		for i := range list {
@@ -348,6 +351,26 @@ func (r *reclustering) write(ctx context.Context, first, end int) error {
 		r.out.Add = append(r.out.Add, m)
 	}
 	return nil
+}
+
+// alone is a copy of a file that shares nothing with the other files of its manifest, which are decoded
+// into memory together: one of them holds all.
+func (f *DataFile) alone() *DataFile {
+	c := *f
+	c.Partition = slices.Clone(f.Partition)
+	c.Lower, c.Upper = cloneBounds(f.Lower), cloneBounds(f.Upper)
+	return &c
+}
+
+func cloneBounds(m map[int][]byte) map[int][]byte {
+	if m == nil {
+		return nil
+	}
+	out := make(map[int][]byte, len(m))
+	for id, v := range m {
+		out[id] = slices.Clone(v)
+	}
+	return out
 }
 
 // swapManifests puts the new manifests in the place of the old ones, which must be in the head's list.

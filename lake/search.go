@@ -181,12 +181,12 @@ func Lying(ctx context.Context, c Catalog, t *Table, visit func(o Object, held b
 	if err := s.hold(ctx, t, t.snapshots); err != nil {
 		return err
 	}
-	var others []string
+	var others []Object
 	for _, r := range s.roots {
 		err := s.each(ctx, r, func(o Object) error {
 			held := s.held.has(o.Path)
 			if !held && isMetadataFile(o.Path) {
-				others = append(others, o.Path)
+				others = append(others, o)
 			}
 			return visit(o, held)
 		})

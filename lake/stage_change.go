@@ -166,6 +166,7 @@ func (s *Staged) Net(ctx context.Context) (Change, error) {
 	n := Change{Base: s.Base, Branch: s.branch, Kind: Append, Edit: s.edits(), User: s.changes[0].User}
 	for i := range s.changes {
 		n.Still = n.Still || s.changes[i].Still
+		n.Looks = append(n.Looks, s.changes[i].Looks...)
 	}
 	if !s.wroteRows() {
 		n.Statement = s.statements()
@@ -209,6 +210,9 @@ func (s *Staged) guard(n *Change) {
 	}
 	for i := range s.changes {
 		c := &s.changes[i]
+		if c.Recheck != nil {
+			n.Recheck = c.Recheck
+		}
 		n.References = append(n.References, c.References...)
 		for _, in := range c.Inputs {
 			if names[in.Table] && s.Base.SnapshotByID(in.Snapshot) == nil {

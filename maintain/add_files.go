@@ -18,6 +18,7 @@ import (
 	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/planner"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -34,7 +35,17 @@ type AddFiles struct {
 }
 
 // AddedFiles is what was added, or would be.
-type AddedFiles struct{ Files, Partitions int64 }
+type AddedFiles struct {
+	Files, Rows, Bytes int64
+	Groups             []AddedGroup // by partition, as they came
+}
+
+// AddedGroup is the files of a partition.
+type AddedGroup struct {
+	Partition string // as a person reads it; "" for none
+	Files     int
+	Bytes     int64
+}
 
 // footersAtATime is how many footers are read at a time where the caller does not say.
 const footersAtATime = 8
@@ -68,18 +79,32 @@ type addition struct {
 	names   bool // a file has no field ids: the table needs a name mapping
 	metrics func(id int) parquet.Metrics
 	add     []*lake.DataFile
-	keys    map[string]bool // of partitions
 }
 
 func (p *addition) result() AddedFiles {
 	if p == nil {
 		return AddedFiles{}
 	}
-	return AddedFiles{Files: int64(len(p.add)), Partitions: int64(len(p.keys))}
+	r := AddedFiles{Files: int64(len(p.add))}
+	at := map[string]int{}
+	for _, f := range p.add {
+		key := planner.PartitionKey(f)
+		i, known := at[key]
+		if !known {
+			i = len(r.Groups)
+			at[key] = i
+			r.Groups = append(r.Groups, AddedGroup{Partition: partitionText(p.t.Spec(f.SpecID), f.Partition)})
+		}
+		r.Groups[i].Files++
+		r.Groups[i].Bytes += f.FileSize
+		r.Rows += f.RecordCount
+		r.Bytes += f.FileSize
+	}
+	return r
 }
 
 func planAdd(ctx context.Context, g Target, t *lake.Table, a AddFiles) (*addition, error) {
-	p := &addition{AddFiles: a, t: t, keys: map[string]bool{}, mapping: t.NameMapping()}
+	p := &addition{AddFiles: a, t: t, mapping: t.NameMapping()}
 	var err error
 	if p.snap, err = t.Head(a.Branch); err != nil {
 		return nil, err
@@ -115,6 +140,16 @@ func (p *addition) takes() error {
 	if checks := p.t.Checks(); len(checks) > 0 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the check constraint %q: their rows are not read", p.t.Name.Table, checks[0].Name).
 			WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+	}
+	if keys := lake.Enforced(p.t.Keys()); len(keys) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, keys[0].Name).
+			WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+	}
+	for _, k := range p.t.ForeignKeys() {
+		if !k.NotEnforced {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "files cannot be added to table %s, which has the constraint %q: their rows are not read", p.t.Name.Table, k.Name).
+				WithHint("Drop the constraint, add the files, and add it again, which tests all rows.")
+		}
 	}
 	for _, f := range p.t.DefaultSpec().Fields {
 		if f.Transform.Kind != lake.Identity && f.Transform.Kind != lake.Void {
@@ -392,15 +427,6 @@ func (p *addition) describe(ctx context.Context, g Target, files []source) error
 		}
 		p.names = p.names || !ids[i]
 		p.add = append(p.add, f)
-		key := ""
-		for k, v := range f.Partition {
-			pf := &p.t.DefaultSpec().Fields[k]
-			key += "/" + string(lake.EncodeBound(v, pf.Iceberg))
-			if v.IsNull() {
-				key += "/NULL"
-			}
-		}
-		p.keys[key] = true
 	}
 	return nil
 }
@@ -492,7 +518,7 @@ func (p *addition) change() lake.Change {
 	}
 	c.Edit = func(e *lake.Edit) error {
 		now := e.Table()
-		if now.Schema().ID != t.Schema().ID || now.DefaultSpec().ID != t.DefaultSpec().ID || len(now.Checks()) > 0 ||
+		if now.Schema().ID != t.Schema().ID || now.DefaultSpec().ID != t.DefaultSpec().ID || len(now.Checks())+len(lake.Enforced(now.Keys()))+len(now.ForeignKeys()) > len(t.ForeignKeys()) ||
 			now.Properties()["schema.name-mapping.default"] != t.Properties()["schema.name-mapping.default"] {
 			return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update: another transaction changed the table's definition")
 		}

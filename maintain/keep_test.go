@@ -459,6 +459,24 @@ func TestOrphansOfOthers(t *testing.T) {
 	}
 }
 
+// Others write metadata files that are not whole from the start: a young one is no reason to refuse, an old one is.
+func TestOrphansBesideHalfWrittenMetadata(t *testing.T) {
+	f := newFixture(t, nil)
+	f.commit([]*lake.DataFile{f.file(1)}, nil)
+	f.file(2)
+	f.age()
+	half := f.load().Location() + "/metadata/00009-x.metadata.json"
+	f.must(os.WriteFile(half, []byte(`{"format-ver`), 0o644))
+	f.must(os.Chtimes(half, f.now, f.now))
+	list, _, err := maintain.RemoveOrphanFiles(f.ctx, f.target(), maintain.Orphans{DryRun: true})
+	if err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if list, err := f.orphans(maintain.Orphans{}); err == nil {
+		t.Errorf("removed %v", list)
+	}
+}
+
 // A table whose metadata names its folder by a link: what is held by the one name is held by the other.
 func TestOrphansBehindLinks(t *testing.T) {
 	f := newFixture(t, nil)
@@ -506,7 +524,7 @@ func TestRewriteManifests(t *testing.T) {
 		return e.SetProperties(map[string]string{"commit.manifest.target-size-bytes": strconv.FormatInt(old[0].Length+400, 10)})
 	})
 	before := f.live(f.load().CurrentSnapshot())
-	replaced, added, err := maintain.RewriteManifests(f.ctx, f.target(), lake.ManifestRewrite{DryRun: true})
+	dry, err := maintain.RewriteManifests(f.ctx, f.target(), lake.ManifestRewrite{DryRun: true})
 	f.must(err)
 	n := 0
 	ctx := lake.WithYield(f.ctx, func(step string) error {
@@ -522,21 +540,21 @@ func TestRewriteManifests(t *testing.T) {
 		}
 		return nil
 	})
-	r, a, err := maintain.RewriteManifests(ctx, f.target(), lake.ManifestRewrite{})
+	done, err := maintain.RewriteManifests(ctx, f.target(), lake.ManifestRewrite{})
 	f.must(err)
-	t.Logf("dry: %d by %d; %d by %d", replaced, added, r, a)
+	t.Logf("dry: %+v; %+v", dry, done)
 	slices.Sort(before)
 	head := f.load().CurrentSnapshot()
 	if got := f.live(head); !slices.Equal(got, before) {
 		t.Errorf("live files %v, want %v", got, before)
 	}
-	if r < 12 || a != added || a < 2 || head.Operation != "replace" {
-		t.Errorf("%d manifests were replaced by %d, operation %s", r, a, head.Operation)
+	if done.Replaced < 12 || done.Added != dry.Added || done.Added < 2 || head.Operation != "replace" {
+		t.Errorf("%d manifests were replaced by %d, operation %s", done.Replaced, done.Added, head.Operation)
 	}
 	last := int64(-1)
 	ms, err := f.load().Manifests(f.ctx, head)
 	f.must(err)
-	for _, m := range ms[:a] {
+	for _, m := range ms[:done.Added] {
 		es, err := f.load().Entries(f.ctx, m)
 		f.must(err)
 		for _, e := range es {
@@ -548,10 +566,10 @@ func TestRewriteManifests(t *testing.T) {
 		}
 	}
 	// With two of them merged and clustered there is nothing more to do once the late one is in.
-	_, _, err = maintain.RewriteManifests(f.ctx, f.target(), lake.ManifestRewrite{})
+	_, err = maintain.RewriteManifests(f.ctx, f.target(), lake.ManifestRewrite{})
 	f.must(err)
-	if r, a, err := maintain.RewriteManifests(f.ctx, f.target(), lake.ManifestRewrite{}); r != 0 || a != 0 || err != nil {
-		t.Errorf("again: %d by %d, %v", r, a, err)
+	if r, err := maintain.RewriteManifests(f.ctx, f.target(), lake.ManifestRewrite{}); r.Replaced != 0 || r.Added != 0 || err != nil {
+		t.Errorf("again: %+v, %v", r, err)
 	}
 	f.whole()
 }

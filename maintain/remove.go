@@ -20,6 +20,15 @@ type Removed struct {
 	Err    error
 }
 
+// Count is how many files of all kinds.
+func (r *Removed) Count() int64 {
+	n := int64(0)
+	for _, k := range r.Files {
+		n += k
+	}
+	return n
+}
+
 func (r *Removed) count(h *lake.Held) {
 	r.Files[h.Kind]++
 	if h.Size > 0 {

@@ -27,6 +27,9 @@ type RewriteEnv struct {
 	Planner func(context.Context) *planner.Env
 	Exec    *exec.Env // what its parts share; Commit is not used
 	Warn    func(code sqlerr.Code, format string, args ...any)
+	// PlanMemory is how many bytes the files of a plan may take; 0: any number. A rewrite of more leaves
+	// whole partitions for another run.
+	PlanMemory int64
 }
 
 // RewriteSpec is what a call asks for.

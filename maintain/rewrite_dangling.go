@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
 )
 
 // deleteUse tells, of each live delete file of a snapshot, how many live data files it may delete
@@ -29,7 +30,13 @@ func deleteKey(d *lake.DataFile) string {
 
 // use counts what the delete files of s are for.
 func (p *RewritePlan) use(ctx context.Context, s *state) error {
-	u := &deleteUse{files: map[string]*lake.DataFile{}, uses: map[string]int{}}
+	if s.uses == nil {
+		s.uses = map[string]int{}
+		for i := range s.tasks {
+			s.use(&s.tasks[i])
+		}
+	}
+	u := &deleteUse{files: map[string]*lake.DataFile{}, uses: s.uses}
 	p.held = u
 	if s.snapshot == nil {
 		return nil
@@ -52,12 +59,14 @@ func (p *RewritePlan) use(ctx context.Context, s *state) error {
 			}
 		}
 	}
-	for i := range s.tasks {
-		for _, d := range s.tasks[i].Deletes {
-			u.uses[deleteKey(d)]++
-		}
-	}
 	return nil
+}
+
+// use notes which deletes apply to a file.
+func (s *state) use(t *plan.FileTask) {
+	for _, d := range t.Deletes {
+		s.uses[deleteKey(d)]++
+	}
 }
 
 // dangling are the delete files that nothing is left for once the groups are rewritten.

@@ -20,16 +20,18 @@ type DeletesResult struct {
 	RewrittenBytes, AddedBytes int64
 }
 
-// deletesPlan is what a rewrite of position delete files will do.
+// DeletesPlan is what a rewrite of position delete files will do.
 //
 //	format 2   small files of a partition → one; positions of data files that are gone go
 //	format 3   position delete files      → one deletion vector for each data file
-type deletesPlan struct {
+type DeletesPlan struct {
 	table    *lake.Table
 	snapshot *lake.Snapshot
 	groups   []deletesGroup
 	gone     []*lake.DataFile            // files that no data file is left for
 	users    map[string][]*lake.DataFile // by delete file: the data files that it may delete rows of
+	Files    int                         // live delete files by position, vectors too, and their bytes
+	Bytes    int64
 }
 
 // deletesGroup is delete files of one partition.
@@ -40,18 +42,52 @@ type deletesGroup struct {
 	bytes int64
 }
 
+// DeletesGroup is delete files of one partition that are rewritten together.
+type DeletesGroup struct {
+	Partition      string // as a person reads it; "" for none
+	Files, Outputs int
+	Bytes          int64
+}
+
+// Groups are the delete files that are rewritten together.
+func (p *DeletesPlan) Groups() []DeletesGroup {
+	out := make([]DeletesGroup, len(p.groups))
+	for i := range p.groups {
+		g := &p.groups[i]
+		out[i] = DeletesGroup{partitionText(p.table.Spec(g.files[0].SpecID), g.files[0].Partition), len(g.files), p.outputs(g), g.bytes}
+	}
+	return out
+}
+
+// outputs is how many delete files come of a group.
+func (p *DeletesPlan) outputs(g *deletesGroup) int {
+	if p.table.FormatVersion() < 3 {
+		return 1
+	}
+	vectors := map[string]bool{}
+	for _, d := range g.files {
+		for _, f := range p.users[deleteKey(d)] {
+			vectors[f.Path] = true
+		}
+	}
+	return len(vectors)
+}
+
+// Dangling is how many delete files go because no data file is left for them.
+func (p *DeletesPlan) Dangling() int { return len(p.gone) }
+
 // RewritePositionDeletes makes few position delete files of many, or deletion vectors where the
 // table's format has them. With dry nothing is changed, and what was added is a guess.
 func RewritePositionDeletes(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec, dry bool) (DeletesResult, error) {
 	var r DeletesResult
 	t := g.Table
 	for try := 0; ; try++ {
-		p, opt, err := planDeletes(ctx, t, env, spec)
+		p, err := PlanDeletes(ctx, t, env, spec)
 		if err != nil {
 			return r, err
 		}
 		if dry {
-			return p.expected(opt), nil
+			return p.Expected(), nil
 		}
 		r, err = p.run(ctx, g, env, spec)
 		if err == nil || try >= maxRounds || sqlerr.CodeOf(err) != sqlerr.SerializationFailure || lake.Outcome(err) != lake.Aborted || ctx.Err() != nil {
@@ -63,23 +99,24 @@ func RewritePositionDeletes(ctx context.Context, g Target, env RewriteEnv, spec 
 	}
 }
 
-func planDeletes(ctx context.Context, t *lake.Table, env RewriteEnv, spec RewriteSpec) (*deletesPlan, rewriteOptions, error) {
+// PlanDeletes decides which delete files are rewritten.
+func PlanDeletes(ctx context.Context, t *lake.Table, env RewriteEnv, spec RewriteSpec) (*DeletesPlan, error) {
 	opt, err := readRewriteOptions(t, spec.Options, "write.delete.target-file-size-bytes", 64<<20, rewriteShared)
 	if err != nil {
-		return nil, opt, err
+		return nil, err
 	}
 	if t.Moved() {
-		return nil, opt, writable(t, t.DefaultSpec().ID)
+		return nil, writable(t, t.DefaultSpec().ID)
 	}
-	s, err := list(ctx, env, t, spec.Branch, spec.Where)
+	s, err := listSome(ctx, env, t, spec.Branch, spec.Where, 0, func(_ *state, task *plan.FileTask) bool { return len(task.Deletes) > 0 })
 	if err != nil {
-		return nil, opt, err
+		return nil, err
 	}
 	all := &RewritePlan{}
 	if err := all.use(ctx, s); err != nil {
-		return nil, opt, err
+		return nil, err
 	}
-	p := &deletesPlan{table: t, snapshot: s.snapshot, users: map[string][]*lake.DataFile{}}
+	p := &DeletesPlan{table: t, snapshot: s.snapshot, users: map[string][]*lake.DataFile{}}
 	chosen := map[string]int{} // by delete file: how many of its data files are chosen
 	for _, task := range s.tasks {
 		for _, d := range task.Deletes {
@@ -99,9 +136,11 @@ func planDeletes(ctx context.Context, t *lake.Table, env RewriteEnv, spec Rewrit
 	var order []string
 	for _, k := range sortedKeys(all.held.files) {
 		d := all.held.files[k]
-		switch {
-		case d.Content == lake.EqualityDeletes:
+		if d.Content == lake.EqualityDeletes {
 			continue
+		}
+		p.Files, p.Bytes = p.Files+1, p.Bytes+bytesOf(d)
+		switch {
 		case all.held.uses[k] == 0 && s.chosen == nil:
 			p.gone = append(p.gone, d)
 			continue
@@ -127,7 +166,7 @@ func planDeletes(ctx context.Context, t *lake.Table, env RewriteEnv, spec Rewrit
 			p.groups = append(p.groups, x)
 		}
 	}
-	return p, opt, nil
+	return p, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -139,26 +178,21 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-func (p *deletesPlan) expected(opt rewriteOptions) DeletesResult {
+// Expected is about what will be done.
+func (p *DeletesPlan) Expected() DeletesResult {
 	var r DeletesResult
-	vectors := map[string]bool{}
 	for _, d := range p.gone {
 		r.Rewritten, r.RewrittenBytes = r.Rewritten+1, r.RewrittenBytes+bytesOf(d)
 	}
-	for _, g := range p.groups {
+	for i := range p.groups {
+		g := &p.groups[i]
 		for _, d := range g.files {
 			if !g.stay[d] {
 				r.Rewritten, r.RewrittenBytes = r.Rewritten+1, r.RewrittenBytes+bytesOf(d)
 			}
-			for _, f := range p.users[deleteKey(d)] {
-				vectors[f.Path] = true
-			}
 		}
 		r.AddedBytes += g.bytes
-		r.Added++
-	}
-	if p.table.FormatVersion() >= 3 {
-		r.Added = len(vectors)
+		r.Added += p.outputs(g)
 	}
 	return r
 }
@@ -171,7 +205,7 @@ func bytesOf(d *lake.DataFile) int64 {
 }
 
 // run writes the new delete files and commits them in the old ones' place.
-func (p *deletesPlan) run(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec) (r DeletesResult, err error) {
+func (p *DeletesPlan) run(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec) (r DeletesResult, err error) {
 	if len(p.groups)+len(p.gone) == 0 {
 		return r, nil
 	}
@@ -217,7 +251,7 @@ func (p *deletesPlan) run(ctx context.Context, g Target, env RewriteEnv, spec Re
 
 // write gathers the positions of a group and writes them anew. A position counts where its delete
 // file applies to its data file: a later file of the same path is another one.
-func (p *deletesPlan) write(ctx context.Context, env RewriteEnv, spec RewriteSpec, x *deletesGroup) (added []*lake.DataFile, covered []string, err error) {
+func (p *DeletesPlan) write(ctx context.Context, env RewriteEnv, spec RewriteSpec, x *deletesGroup) (added []*lake.DataFile, covered []string, err error) {
 	t := p.table
 	w := &plan.Write{Target: plan.WriteTarget{Table: t, Branch: spec.Branch, Base: p.snapshot, Schema: t.Schema()}}
 	sink, err := dml.NewSink(w, 0)

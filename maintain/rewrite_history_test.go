@@ -20,6 +20,7 @@ var rewriteHistories = flag.Int("rewrite.histories", 12, "random histories with 
 // and a tag. After each rewrite every ref has the rows that it had, and in format 3 their ids.
 func TestRewriteHistories(t *testing.T) {
 	seed := testseed.Of(t)
+	counted := 0
 	for n := range *rewriteHistories {
 		h := newHouse(t)
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -88,6 +89,9 @@ func TestRewriteHistories(t *testing.T) {
 				}
 				next++
 			}
+			if r.IntN(3) == 0 {
+				counted += h.partitionStatistics("s.t", log)
+			}
 			if r.IntN(2) > 0 {
 				continue
 			}
@@ -110,6 +114,9 @@ func TestRewriteHistories(t *testing.T) {
 		if left := h.unheld("s.t"); len(left) > 0 {
 			t.Errorf("history %d: %v stayed", n, left)
 		}
+	}
+	if counted == 0 {
+		t.Error("partition statistics never went on from earlier ones")
 	}
 }
 

@@ -31,14 +31,14 @@ type rewriteOptions struct {
 	maxFailed        int
 }
 
-// rewriteOnly are options of rewrite_data_files alone.
+// rewriteOnly are options of rewrite_data_files alone. Of delete files a partition is a group, and all of
+// them are one commit.
 var rewriteOnly = []string{"delete-file-threshold", "delete-ratio-threshold", "output-spec-id", "remove-dangling-deletes",
-	"use-starting-sequence-number", "max-files-to-rewrite"}
+	"use-starting-sequence-number", "max-files-to-rewrite", "max-file-group-size-bytes", "max-concurrent-file-group-rewrites",
+	"partial-progress.enabled", "partial-progress.max-commits", "partial-progress.max-failed-commits", "rewrite-job-order"}
 
 // rewriteShared are the options that both procedures have.
-var rewriteShared = []string{"target-file-size-bytes", "min-file-size-bytes", "max-file-size-bytes", "min-input-files", "rewrite-all",
-	"max-file-group-size-bytes", "max-concurrent-file-group-rewrites", "partial-progress.enabled", "partial-progress.max-commits",
-	"partial-progress.max-failed-commits", "rewrite-job-order"}
+var rewriteShared = []string{"target-file-size-bytes", "min-file-size-bytes", "max-file-size-bytes", "min-input-files", "rewrite-all"}
 
 var jobOrders = []string{"none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"}
 

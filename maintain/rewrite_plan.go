@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lhsql/lhsql/exec"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
@@ -25,6 +26,7 @@ type RewritePlan struct {
 	Files    int // live data files, and their bytes
 	Bytes    int64
 	Rows     int64 // in them, deleted ones too
+	Left     int   // candidates of partitions that are left for another run, since a plan of all takes too much memory
 	held     *deleteUse
 }
 
@@ -41,39 +43,129 @@ type RewriteGroup struct {
 type state struct {
 	table    *lake.Table
 	snapshot *lake.Snapshot
-	tasks    []plan.FileTask
+	tasks    []plan.FileTask // those that were to be kept
 	chosen   map[string]bool // by path: files that the condition may match; nil: all
+	uses     map[string]int  // by delete file: how many data files, kept or not, it may delete rows of; nil: those of tasks
+	// All data files, kept or not: how many, and their bytes and rows.
+	files       int
+	bytes, rows int64
+
+	budget, held int64         // bytes that may be held, and are; budget 0: any number
+	account      *exec.Account // that is charged
+	bound        string        // partitions from this one on are left out, where bounded is set
+	bounded      bool
+	left         int // files that were to be kept and were left out
 }
 
-// list reads the data files of a branch's head. where, with the scan that it reads, chooses.
+// list reads all data files of a branch's head. where, with the scan that it reads, chooses.
 func list(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, where *RewriteWhere) (*state, error) {
+	return listSome(ctx, env, t, branch, where, 0, func(*state, *plan.FileTask) bool { return true })
+}
+
+// listSome is list that keeps some of the files: of a table of very many nobody has to hold all. What it
+// keeps is charged to the statement. Where that would be more than budget, whole partitions are left out.
+func listSome(ctx context.Context, env RewriteEnv, t *lake.Table, branch string, where *RewriteWhere, budget int64, keep func(*state, *plan.FileTask) bool) (*state, error) {
 	snap, err := t.Head(branch)
 	if err != nil {
 		return nil, err
 	}
-	s := &state{table: t, snapshot: snap}
+	s := &state{table: t, snapshot: snap, uses: map[string]int{}, budget: budget, account: env.Exec.Account}
 	if snap == nil {
 		return s, nil
 	}
-	if s.tasks, err = tasksOf(ctx, env, filesOf(t, snap, t.Schema())); err != nil || where == nil {
-		return s, err
+	if where != nil {
+		if err := s.choose(ctx, env, where); err != nil {
+			return nil, err
+		}
 	}
+	err = planner.EachFile(env.Planner(ctx), t, snap, func(task plan.FileTask) error {
+		f := task.File
+		s.files++
+		s.bytes += f.FileSize
+		s.rows += f.RecordCount
+		s.use(&task)
+		if !keep(s, &task) {
+			return nil
+		}
+		return s.keep(task)
+	})
+	return s, err
+}
+
+func (s *state) keep(task plan.FileTask) error {
+	if s.bounded && planner.PartitionKey(task.File) >= s.bound {
+		s.left++
+		return nil
+	}
+	n := taskMemory(&task)
+	if err := s.account.Grow(n); err != nil {
+		return err
+	}
+	s.held += n
+	own := *task.File // the manifest's others may go
+	task.File = &own
+	s.tasks = append(s.tasks, task)
+	if s.budget > 0 && s.held > s.budget {
+		s.leaveOut()
+	}
+	return nil
+}
+
+// taskMemory is about what a listed file takes.
+func taskMemory(t *plan.FileTask) int64 {
+	return 500 + int64(len(t.File.Path)) + 8*int64(len(t.Deletes))
+}
+
+// leaveOut takes the last partitions, by their keys, out until three quarters of the budget are left, or
+// one partition, which then gets no more files.
+func (s *state) leaveOut() {
+	by := map[string]int64{}
+	keys := make([]string, len(s.tasks))
+	for i := range s.tasks {
+		keys[i] = planner.PartitionKey(s.tasks[i].File)
+		by[keys[i]] += taskMemory(&s.tasks[i])
+	}
+	order := sortedKeys(by)
+	held, n := by[order[0]], 1
+	for n < len(order) && held+by[order[n]] <= s.budget/4*3 {
+		held, n = held+by[order[n]], n+1
+	}
+	if s.bounded = true; n < len(order) {
+		s.bound = order[n]
+	} else {
+		s.bound = "" // one partition is all that fits
+		return
+	}
+	var rest []plan.FileTask
+	for i := range s.tasks {
+		if keys[i] < s.bound {
+			rest = append(rest, s.tasks[i])
+		} else {
+			s.left++
+		}
+	}
+	s.account.Shrink(s.held - held)
+	s.tasks, s.held = rest, held
+}
+
+// choose notes which files the condition may match.
+func (s *state) choose(ctx context.Context, env RewriteEnv, where *RewriteWhere) error {
 	some := *where.Scan
-	some.Table, some.Snapshot, some.Schema = t, snap, t.Schema()
+	some.Table, some.Snapshot, some.Schema = s.table, s.snapshot, s.table.Schema()
 	for _, c := range slices.Concat(some.Cols, some.PredCols) {
 		if f, _ := some.Schema.ByID(c.FieldID); f == nil && c.FieldID < lake.FirstReservedID {
-			return nil, sqlerr.New(sqlerr.SerializationFailure, "another transaction dropped column %q of table %s", c.Name, t.Name.Table)
+			return sqlerr.New(sqlerr.SerializationFailure, "another transaction dropped column %q of table %s", c.Name, s.table.Name.Table)
 		}
 	}
 	chosen, err := tasksOf(ctx, env, &plan.Filter{Input: &some, Pred: where.Pred})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.chosen = map[string]bool{}
 	for i := range chosen {
 		s.chosen[chosen[i].File.Path] = true
 	}
-	return s, nil
+	return nil
 }
 
 // filesOf is a scan of all data files of a snapshot, with the columns of a schema.
@@ -122,16 +214,13 @@ func PlanRewrite(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec
 	if err := writable(t, p.opt.specID); err != nil {
 		return nil, err
 	}
-	s, err := list(ctx, env, t, spec.Branch, spec.Where)
+	s, err := listSome(ctx, env, t, spec.Branch, spec.Where, env.PlanMemory, func(s *state, task *plan.FileTask) bool {
+		return (s.chosen == nil || s.chosen[task.File.Path]) && p.candidate(task)
+	})
 	if err != nil {
 		return nil, err
 	}
-	p.snapshot = s.snapshot
-	for i := range s.tasks {
-		p.Files++
-		p.Bytes += s.tasks[i].File.FileSize
-		p.Rows += s.tasks[i].File.RecordCount
-	}
+	p.snapshot, p.Files, p.Bytes, p.Rows, p.Left = s.snapshot, s.files, s.bytes, s.rows, s.left
 	if err := p.use(ctx, s); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func (p *RewritePlan) Run(ctx context.Context, env RewriteEnv) (RewriteResult, e
 	for _, g := range lost {
 		r.result.Failed += len(g.Tasks)
 	}
+	if p.Left > 0 {
+		env.Warn("01000", "%d files of other partitions are left for another call: a plan of all of them takes too much memory", p.Left)
+	}
 	if n := len(lost); n > 0 {
 		env.Warn("01000", "%d of the groups were not rewritten: other writers changed their files each time", n)
 	}
@@ -185,7 +188,7 @@ func (r *rewriting) writeGroup(ctx context.Context, g *RewriteGroup, workers, sh
 	env.Workers = workers
 	env.Scan.Done = func(f *lake.DataFile) { p.g.Job.Done(1, f.FileSize) }
 	var change lake.Change
-	env.Commit = func(_ context.Context, _ *plan.Write, ch lake.Change) error {
+	env.Commit = func(_ context.Context, _ *plan.Write, ch lake.Change, _ exec.Wrote) error {
 		change = ch
 		return nil
 	}
@@ -375,7 +378,13 @@ func (r *rewriting) anew(ctx context.Context, lost []*RewriteGroup) ([]*RewriteG
 	if err := writable(t, p.opt.specID); err != nil {
 		return nil, err
 	}
-	s, err := list(ctx, r.env, t, p.spec.Branch, nil)
+	wanted := map[string]bool{}
+	for _, g := range lost {
+		for i := range g.Tasks {
+			wanted[g.Tasks[i].File.Path] = true
+		}
+	}
+	s, err := listSome(ctx, r.env, t, p.spec.Branch, nil, 0, func(_ *state, task *plan.FileTask) bool { return wanted[task.File.Path] })
 	if err != nil {
 		return nil, err
 	}

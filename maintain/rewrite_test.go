@@ -163,6 +163,9 @@ func (h *house) unheld(table string) []string {
 			held[strings.TrimPrefix(p, "file://")] = true
 		}
 	}
+	for _, f := range h.load(table).PartitionStatistics() {
+		held[strings.TrimPrefix(f.Path, "file://")] = true
+	}
 	var out []string
 	for _, p := range h.files() {
 		if strings.Contains(p, "/"+strings.ReplaceAll(table, ".", "/")+"/") && !held[p] {
@@ -170,6 +173,57 @@ func (h *house) unheld(table string) []string {
 		}
 	}
 	return out
+}
+
+// held are all files that a table's metadata holds.
+func (h *house) held(table string) map[string]bool {
+	h.t.Helper()
+	out := map[string]bool{}
+	err := h.load(table).ReachAll(h.ctx, lake.Reach{}, func(x *lake.Held) error {
+		if x.Live() {
+			out[x.Path] = true
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Error(err)
+	}
+	return out
+}
+
+// whole: no file that a table holds is gone.
+func (h *house) whole(table string) {
+	h.t.Helper()
+	for p := range h.held(table) {
+		if _, err := os.Stat(p); err != nil {
+			h.t.Errorf("%s is held and gone", p)
+		}
+	}
+}
+
+// age makes all files so old that they may be orphans.
+func (h *house) age() {
+	h.t.Helper()
+	old := time.Now().Add(-10 * 24 * time.Hour)
+	for _, p := range h.files() {
+		if err := os.Chtimes(p, old, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// swept: after orphans were removed what is there is what the lake's only table holds.
+func (h *house) swept(table string) {
+	h.t.Helper()
+	h.age()
+	h.must("CALL system.remove_orphan_files('" + table + "')")
+	h.whole(table)
+	held := h.held(table)
+	for _, p := range h.files() {
+		if !held[p] {
+			h.t.Errorf("nothing holds %s", p)
+		}
+	}
 }
 
 func (h *house) catalog() lake.Catalog {

@@ -16,19 +16,60 @@ import (
 	"github.com/lhsql/lhsql/vec"
 )
 
-// ComputeStatistics counts, about, the different values of columns of a snapshot by a theta sketch each,
-// and names the file that holds the sketches as the statistics of that snapshot. Columns are those of the
-// snapshot's schema; none: all that the format can count. What earlier statistics of the same snapshot say
-// of other columns is not kept. It gives the file's path.
-func ComputeStatistics(ctx context.Context, g Target, env RewriteEnv, snap *lake.Snapshot, columns []string, statement string) (string, error) {
-	t := g.Table
-	schema := t.SnapshotSchema(snap)
-	fields, err := countable(schema, columns)
-	if err != nil {
-		return "", err
+// StatisticsPlan is how the values of a snapshot's columns will be counted.
+type StatisticsPlan struct {
+	g      Target
+	env    RewriteEnv
+	snap   *lake.Snapshot
+	fields []*lake.Field
+	node   plan.Node
+	Files  int // that will be read, and their bytes
+	Bytes  int64
+}
+
+// PlanStatistics decides what has to be read to count the values of columns of a snapshot. Columns are those
+// of the snapshot's schema; none: all that the format can count.
+func PlanStatistics(ctx context.Context, g Target, env RewriteEnv, snap *lake.Snapshot, columns []string) (*StatisticsPlan, error) {
+	p := &StatisticsPlan{g: g, env: env, snap: snap}
+	schema := g.Table.SnapshotSchema(snap)
+	var err error
+	if p.fields, err = countable(schema, columns); err != nil {
+		return nil, err
 	}
+	scan := &plan.Scan{Table: g.Table, Snapshot: snap, Schema: schema, Alias: g.Table.Name.Table}
+	for i, f := range p.fields {
+		scan.Cols = append(scan.Cols, plan.ScanColumn{Column: plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Type}, FieldID: f.ID})
+	}
+	if p.node, err = planner.Plan(env.Planner(ctx), scan); err != nil {
+		return nil, err
+	}
+	plan.Walk(p.node, func(n plan.Node) {
+		if s, ok := n.(*plan.Scan); ok {
+			for i := range s.Tasks {
+				p.Files++
+				p.Bytes += s.Tasks[i].File.FileSize
+			}
+		}
+	})
+	return p, nil
+}
+
+// Columns are the names of those that are counted.
+func (p *StatisticsPlan) Columns() []string {
+	out := make([]string, len(p.fields))
+	for i, f := range p.fields {
+		out[i] = f.Name
+	}
+	return out
+}
+
+// Run counts, about, the different values of the columns by a theta sketch each, and names the file that
+// holds the sketches as the statistics of the snapshot. What earlier statistics of the same snapshot say
+// of other columns is not kept. It gives the file's path.
+func (p *StatisticsPlan) Run(ctx context.Context, statement string) (string, error) {
+	g, t, snap, fields := p.g, p.g.Table, p.snap, p.fields
 	g.Job.Phase("count")
-	sketches, err := count(ctx, g, env, snap, schema, fields)
+	sketches, err := p.count(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -109,25 +150,12 @@ func countable(s *lake.Schema, columns []string) ([]*lake.Field, error) {
 }
 
 // count reads the fields of a snapshot's rows into a sketch each.
-func count(ctx context.Context, g Target, env RewriteEnv, snap *lake.Snapshot, schema *lake.Schema, fields []*lake.Field) ([]theta.Sketch, error) {
-	scan := &plan.Scan{Table: g.Table, Snapshot: snap, Schema: schema, Alias: g.Table.Name.Table}
-	for i, f := range fields {
-		scan.Cols = append(scan.Cols, plan.ScanColumn{Column: plan.Column{ID: plan.ColID(i + 1), Name: f.Name, Type: f.Type}, FieldID: f.ID})
-	}
-	n, err := planner.Plan(env.Planner(ctx), scan)
-	if err != nil {
-		return nil, err
-	}
-	plan.Walk(n, func(n plan.Node) {
-		if s, ok := n.(*plan.Scan); ok {
-			for i := range s.Tasks {
-				g.Job.Plan(1, s.Tasks[i].File.FileSize)
-			}
-		}
-	})
-	x := *env.Exec
-	x.Scan.Done = func(f *lake.DataFile) { g.Job.Done(1, f.FileSize) }
-	src, err := exec.Build(n, &x)
+func (p *StatisticsPlan) count(ctx context.Context) ([]theta.Sketch, error) {
+	fields, job := p.fields, p.g.Job
+	job.Plan(int64(p.Files), p.Bytes)
+	x := *p.env.Exec
+	x.Scan.Done = func(f *lake.DataFile) { job.Done(1, f.FileSize) }
+	src, err := exec.Build(p.node, &x)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,9 @@ func Vacuum(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec) (di
 	}
 	replaced, count, _, err := g.manifestsNow(ctx)
 	if err == nil && replaced-count >= manifestSlack {
-		replaced, count, err = RewriteManifests(ctx, g, lake.ManifestRewrite{})
-		note(replaced, "%d manifests rewritten as %d", replaced, count)
+		var m ManifestsResult
+		m, err = RewriteManifests(ctx, g, lake.ManifestRewrite{})
+		note(m.Replaced, "%d manifests rewritten as %d", m.Replaced, m.Added)
 	}
 	if err != nil || !expiresByItself(g.Table) {
 		return did, err

@@ -134,91 +134,21 @@ func Clone(n Node, fresh func() ColID) (Node, map[ColID]ColID) {
 		}
 		return ids[old]
 	}
-	cols := func(in []Column) []Column {
-		out := append([]Column(nil), in...)
-		for i := range out {
-			out[i].ID = id(out[i].ID)
-		}
-		return out
-	}
-	scanCols := func(in []ScanColumn) []ScanColumn {
-		out := append([]ScanColumn(nil), in...)
-		for i := range out {
-			out[i].ID = id(out[i].ID)
-		}
-		return out
-	}
-	nameds := func(in []Named) []Named {
-		out := append([]Named(nil), in...)
-		for i := range out {
-			out[i].Col.ID = id(out[i].Col.ID)
-		}
-		return out
-	}
+	renew := &reshaper{cols: func(c Column, _ bool) Column {
+		c.ID = id(c.ID)
+		return c
+	}}
 	copyNode := func(m Node) Node {
+		m = m.reshape(renew)
 		switch m := m.(type) {
 		case *Scan:
-			d := *m
-			d.Cols, d.PredCols = scanCols(m.Cols), scanCols(m.PredCols)
 			// Residuals name the old columns; a copy prunes anew.
-			d.Pruned, d.Tasks, d.Report, d.RuntimeFilters = false, nil, nil, nil
-			return &d
+			m.Pruned, m.Tasks, m.Report, m.RuntimeFilters = false, nil, nil, nil
 		case *Virtual:
-			d := *m
-			d.Cols, d.RuntimeFilters = cols(m.Cols), nil
-			return &d
-		case *Values:
-			d := *m
-			d.Cols = cols(m.Cols)
-			return &d
-		case *FuncScan:
-			d := *m
-			d.Cols = cols(m.Cols)
-			return &d
-		case *SetOp:
-			d := *m
-			d.Cols = cols(m.Cols)
-			return &d
-		case *CTERef:
-			d := *m
-			d.Cols = cols(m.Cols)
-			return &d
-		case *Project:
-			return &Project{Input: m.Input, Exprs: nameds(m.Exprs)}
-		case *ProjectSet:
-			d := *m
-			d.Exprs = nameds(m.Exprs)
-			if m.Ordinal.ID != 0 {
-				d.Ordinal.ID = id(m.Ordinal.ID)
-			}
-			return &d
-		case *Aggregate:
-			d := *m
-			d.Groups = nameds(m.Groups)
-			d.Aggs = append([]Agg(nil), m.Aggs...)
-			for i := range d.Aggs {
-				d.Aggs[i].Out.ID = id(d.Aggs[i].Out.ID)
-			}
-			d.GroupingSet.ID = id(d.GroupingSet.ID)
-			return &d
-		case *Window:
-			d := *m
-			d.Calls = append([]WindowCall(nil), m.Calls...)
-			for i := range d.Calls {
-				d.Calls[i].Out.ID = id(d.Calls[i].Out.ID)
-			}
-			return &d
-		case *Join:
-			d := *m
-			d.Mark.ID = id(d.Mark.ID)
-			return &d
-		case *Apply:
-			d := *m
-			d.Mark.ID = id(d.Mark.ID)
-			return &d
+			m.RuntimeFilters = nil
 		case *With:
 			for _, c := range m.CTEs {
-				c.Cols = cols(c.Cols)
+				c.Cols = renew.columns(c.Cols)
 			}
 		}
 		return m

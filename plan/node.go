@@ -15,7 +15,7 @@ type Node interface {
 	Columns() []Column
 	Inputs() []Node
 	WithInputs(...Node) Node
-	node()
+	reshape(r *reshaper) Node // a copy with its parts passed through r; sealed
 }
 
 // Named gives a computed expression its output column.
@@ -51,6 +51,11 @@ type Scan struct {
 	// PredCols are columns that Pred reads and the output need not have. They follow the same
 	// rules as Cols; Columns() does not list them.
 	PredCols []ScanColumn
+
+	// Files, if set, are data files that no snapshot has yet: these are read, and Snapshot is nil.
+	Files []*lake.DataFile
+	// Only, if set, are the data files of Snapshot, by path, of which alone rows are read.
+	Only map[string]bool
 
 	// Filled by the planner's prune pass.
 	Pruned bool

@@ -27,8 +27,13 @@ type Write struct {
 	File, Pos, RowID Expr
 	// Row is the new row of ActInsert and ActUpdate, in the order of Target.Schema's fields; nil
 	// for statements that only delete.
-	Row       []Expr
+	Row []Expr
+	// Changed tells which fields of a row that was there Row may give other values; nil: rows are
+	// inserted, too, or it is not known.
+	Changed   []bool
 	Returning []Named
+	// Upsert is set for INSERT … ON CONFLICT and its like.
+	Upsert *Upsert
 	// Once: a target row that is acted on twice is error 21000 (MERGE). Else the first action
 	// counts (UPDATE … FROM, DELETE … USING).
 	Once bool
@@ -46,6 +51,20 @@ type Write struct {
 	// Conflicts tells whether a file could hold rows that the statement's read of the target
 	// matches; nil: every file could.
 	Conflicts func(*lake.DataFile) bool
+}
+
+// Upsert says how an insert finds the rows that are there already.
+type Upsert struct {
+	// Keys are the constraints by which it does.
+	Keys []string
+	// Kept: no row that is there gets another value of them.
+	Kept bool
+	// Update: rows that are there are updated.
+	Update bool
+	// Again: rows may be left that run again would be added.
+	Again bool
+	// Twice: an updated row counts as two, as MySQL has it.
+	Twice bool
 }
 
 // Compaction is what rewriting data files adds to a Write, whose rows are whole rows of Target at Target.Base in
@@ -82,4 +101,9 @@ func (n *Write) WithInputs(in ...Node) Node {
 	m.Input = in[0]
 	return &m
 }
-func (*Write) node() {}
+func (n *Write) reshape(r *reshaper) Node {
+	m := *n
+	m.Action, m.File, m.Pos, m.RowID, m.RowSeq = r.expr(n.Action), r.expr(n.File), r.expr(n.Pos), r.expr(n.RowID), r.expr(n.RowSeq)
+	m.Row, m.Returning = r.list(n.Row), r.named(n.Returning)
+	return &m
+}

@@ -45,6 +45,8 @@ type Insert struct {
 	Overwrite bool
 	Static    []StaticPartition
 	Returning []Named // over Source's columns; nil: none
+	// Upsert is set where rows that are there have been left out of Source.
+	Upsert *Upsert
 }
 
 // StaticPartition is `column = constant` of INSERT OVERWRITE … PARTITION.
@@ -94,6 +96,9 @@ type Merge struct {
 	Row       []Column
 	Action    Column
 	Returning []Named // over Row, Action and Source's columns
+	// Upsert and Statement are set where the statement is an INSERT … ON CONFLICT or its like.
+	Upsert    *Upsert
+	Statement string
 }
 
 // MergeMatch says for which pairs an arm stands.
@@ -125,10 +130,22 @@ type MergeArm struct {
 	Changed []bool
 }
 
+// Replace removes each target row that leaves Gone and inserts Rows, whose columns are the fields of
+// Target.Schema in order.
+type Replace struct {
+	Target  WriteTarget
+	Address RowAddress // in Gone
+	Gone    Node
+	Rows    Node
+	Upsert  *Upsert
+}
+
 func (n *Insert) Columns() []Column { return named(n.Returning) }
 func (n *Update) Columns() []Column { return named(n.Returning) }
 func (n *Delete) Columns() []Column { return named(n.Returning) }
 func (n *Merge) Columns() []Column  { return named(n.Returning) }
+
+func (*Replace) Columns() []Column { return nil }
 
 func (n *Insert) Inputs() []Node { return []Node{n.Source} }
 func (n *Update) Inputs() []Node { return []Node{n.Source} }
@@ -136,6 +153,9 @@ func (n *Delete) Inputs() []Node { return []Node{n.Source} }
 
 // Inputs of Merge are the target's scan, then the source.
 func (n *Merge) Inputs() []Node { return []Node{n.Scan, n.Source} }
+
+// Inputs of Replace are what goes, then what comes.
+func (n *Replace) Inputs() []Node { return []Node{n.Gone, n.Rows} }
 
 func (n *Insert) WithInputs(in ...Node) Node {
 	m := *n
@@ -164,55 +184,41 @@ func (n *Merge) WithInputs(in ...Node) Node {
 	return &m
 }
 
-func (*Insert) node() {}
-func (*Update) node() {}
-func (*Delete) node() {}
-func (*Merge) node()  {}
+func (n *Replace) WithInputs(in ...Node) Node {
+	m := *n
+	m.Gone, m.Rows = in[0], in[1]
+	return &m
+}
 
-// mapWriteExprs is MapNodeExprs for the nodes of this file; nil for others.
-func mapWriteExprs(n Node, f func(Expr) Expr, list func([]Expr) []Expr, nameds func([]Named) []Named) Node {
-	ret := func(in []Named) []Named {
-		if in == nil {
-			return nil
-		}
-		return nameds(in)
+func (n *Replace) reshape(*reshaper) Node {
+	m := *n
+	return &m
+}
+func (n *Insert) reshape(r *reshaper) Node {
+	m := *n
+	m.Returning = r.named(n.Returning)
+	m.Static = append([]StaticPartition(nil), n.Static...)
+	for i := range m.Static {
+		m.Static[i].Value = r.expr(m.Static[i].Value)
 	}
-	switch n := n.(type) {
-	case *Write:
-		m := *n
-		opt := func(e Expr) Expr {
-			if e == nil {
-				return nil
-			}
-			return f(e)
-		}
-		m.Action, m.File, m.Pos, m.RowID, m.RowSeq = opt(n.Action), opt(n.File), opt(n.Pos), opt(n.RowID), opt(n.RowSeq)
-		m.Row, m.Returning = list(n.Row), ret(n.Returning)
-		return &m
-	case *Insert:
-		m := *n
-		m.Returning = ret(n.Returning)
-		m.Static = append([]StaticPartition(nil), n.Static...)
-		for i := range m.Static {
-			m.Static[i].Value = f(m.Static[i].Value)
-		}
-		return &m
-	case *Update:
-		m := *n
-		m.Values, m.Returning = list(n.Values), ret(n.Returning)
-		return &m
-	case *Delete:
-		m := *n
-		m.Returning = ret(n.Returning)
-		return &m
-	case *Merge:
-		m := *n
-		m.On, m.Returning = f(n.On), ret(n.Returning)
-		m.Arms = append([]MergeArm(nil), n.Arms...)
-		for i := range m.Arms {
-			m.Arms[i].Cond, m.Arms[i].Values = f(m.Arms[i].Cond), list(m.Arms[i].Values)
-		}
-		return &m
+	return &m
+}
+func (n *Update) reshape(r *reshaper) Node {
+	m := *n
+	m.Row, m.Values, m.Returning = r.columns(n.Row), r.list(n.Values), r.named(n.Returning)
+	return &m
+}
+func (n *Delete) reshape(r *reshaper) Node {
+	m := *n
+	m.Returning = r.named(n.Returning)
+	return &m
+}
+func (n *Merge) reshape(r *reshaper) Node {
+	m := *n
+	m.On, m.Row, m.Action, m.Returning = r.expr(n.On), r.columns(n.Row), r.column(n.Action), r.named(n.Returning)
+	m.Arms = append([]MergeArm(nil), n.Arms...)
+	for i := range m.Arms {
+		m.Arms[i].Cond, m.Arms[i].Values = r.expr(m.Arms[i].Cond), r.list(m.Arms[i].Values)
 	}
-	return nil
+	return &m
 }

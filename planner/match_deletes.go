@@ -2,6 +2,8 @@ package planner
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/lake"
@@ -42,9 +44,26 @@ func (p *filePruner) attachDeletes(tasks []plan.FileTask, manifests []*lake.Mani
 			read = append(read, m)
 		}
 	}
-	entries, err := p.entries(read)
+	x, err := p.indexDeletes(read)
 	if err != nil {
 		return err
+	}
+	used := map[*lake.DataFile]bool{}
+	for i := range tasks {
+		tasks[i].Deletes = x.of(tasks[i].File)
+		for _, d := range tasks[i].Deletes {
+			used[d] = true
+		}
+	}
+	p.report.DeleteFiles = len(used)
+	return p.readableDeletes(slices.Collect(maps.Keys(used)))
+}
+
+// indexDeletes reads manifests of deletes.
+func (p *filePruner) indexDeletes(manifests []*lake.Manifest) (*deleteIndex, error) {
+	entries, err := p.entries(manifests)
+	if err != nil {
+		return nil, err
 	}
 	x := newDeleteIndex(p)
 	for _, list := range entries {
@@ -54,14 +73,12 @@ func (p *filePruner) attachDeletes(tasks []plan.FileTask, manifests []*lake.Mani
 			}
 		}
 	}
-	used := map[*lake.DataFile]bool{}
-	for i := range tasks {
-		tasks[i].Deletes = x.of(tasks[i].File)
-		for _, d := range tasks[i].Deletes {
-			used[d] = true
-		}
-	}
-	for d := range used {
+	return x, nil
+}
+
+// readableDeletes refuses, by name, deletes that we cannot read.
+func (p *filePruner) readableDeletes(list []*lake.DataFile) error {
+	for _, d := range list {
 		format := "parquet"
 		if d.Content == lake.DeletionVector {
 			format = "puffin"
@@ -70,7 +87,6 @@ func (p *filePruner) attachDeletes(tasks []plan.FileTask, manifests []*lake.Mani
 			return err
 		}
 	}
-	p.report.DeleteFiles = len(used)
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (env *Env) pruneScan(s *plan.Scan) (*plan.Scan, error) {
 	m.Pruned = true
 	m.Tasks = nil
 	m.Report = &plan.PruneReport{Off: env.PruningOff}
-	if s.Snapshot == nil {
+	if s.Snapshot == nil && s.Files == nil {
 		return &m, nil
 	}
 	all := append(append([]plan.ScanColumn(nil), s.Cols...), s.PredCols...)
@@ -58,6 +58,18 @@ func (env *Env) pruneScan(s *plan.Scan) (*plan.Scan, error) {
 	p.pred = prune.Compile(s.Pred, all, env.Eval)
 	if env.metadata != nil {
 		p.table = env.metadata(s.Table)
+	}
+	for _, f := range s.Files {
+		task, keep, err := p.file(f)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			m.Tasks = append(m.Tasks, task)
+		}
+	}
+	if s.Files != nil {
+		return &m, nil
 	}
 	manifests, err := p.table.Manifests(env.Context, s.Snapshot)
 	if err != nil {
@@ -124,7 +136,7 @@ func (p *filePruner) dataFiles(manifests []*lake.Manifest) ([]plan.FileTask, err
 	for _, list := range entries {
 		for i := range list {
 			e := &list[i]
-			if e.Status == lake.Deleted || e.File.Content != lake.Data {
+			if e.Status == lake.Deleted || e.File.Content != lake.Data || p.scan.Only != nil && !p.scan.Only[e.File.Path] {
 				continue
 			}
 			task, keep, err := p.file(e.File)

@@ -11,6 +11,7 @@ import (
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan/parquet"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // deleteCache keeps what delete files say for as long as data files may ask: several of them
@@ -164,8 +165,8 @@ func (s *Scanner) readPositions(ctx context.Context, df *lake.DataFile, held *pa
 	var lastPath string
 	var lastLoc string
 	keep := false
-	err := s.readDeleteRows(ctx, df, positionFields, func(cols []deleteColumn, n int) error {
-		paths, pos := cols[0].v, cols[1].v
+	err := s.readDeleteRows(ctx, df, positionFields, func(cols []*vec.Vector, n int) error {
+		paths, pos := cols[0], cols[1]
 		if err := held.Reserve(int64(n) * 8); err != nil {
 			return err
 		}

@@ -143,12 +143,12 @@ func (s *Scanner) readEquality(ctx context.Context, df *lake.DataFile, held *par
 		fields[i], inner[i] = *pruneTo(&lake.StoredFields([]lake.Field{*top})[0], path), path
 	}
 	var key []byte
-	err := s.readDeleteRows(ctx, df, fields, func(cols []deleteColumn, n int) error {
+	err := s.readDeleteRows(ctx, df, fields, func(cols []*vec.Vector, n int) error {
 		added := 0
 		for row := 0; row < n; row++ {
 			key = key[:0]
 			for i := range cols {
-				key = appendValueKey(key, cols[i].v, row, len(inner[i]))
+				key = appendValueKey(key, cols[i], row, len(inner[i]))
 			}
 			if _, ok := e.keys[string(key)]; !ok {
 				e.keys[string(key)] = struct{}{}

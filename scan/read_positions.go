@@ -8,6 +8,7 @@ import (
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan/parquet"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // ReadPositions reads all that a position delete file or a deletion vector of t deletes: data
@@ -28,8 +29,8 @@ func ReadPositions(ctx context.Context, t *lake.Table, df *lake.DataFile, env En
 		}
 		return set.each(func(pos int64) error { return yield(df.ReferencedFile, pos) })
 	}
-	return s.readDeleteRows(ctx, df, positionFields, func(cols []deleteColumn, n int) error {
-		paths, pos := cols[0].v, cols[1].v
+	return s.readDeleteRows(ctx, df, positionFields, func(cols []*vec.Vector, n int) error {
+		paths, pos := cols[0], cols[1]
 		for i := range n {
 			if paths.Null(i) || pos.Null(i) {
 				return sqlerr.New(sqlerr.DataCorrupted, "a position delete is NULL")

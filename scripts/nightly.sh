@@ -26,6 +26,8 @@ step interleavings check ./testsql/write -run TestInterleavings -interleave.case
 step compaction check ./testsql/write -run TestInterleavings -interleave.with=compact -interleave.cases=400
 step folding check ./testsql/write -run TestInterleavings -interleave.with=fold -interleave.cases=400
 step rewrites check ./maintain -run TestRewriteHistories -rewrite.histories=500
+step kept check ./maintain -run TestKeptHistories -kept.histories=5000
+step deaths check ./maintain -run TestDeathAtEachStep -kept.every=1
 step expiry go test ./maintain -run XXX -bench Expire -benchtime 1x -keep.snapshots 5000 -timeout 2h
 step histories check ./testsql/write -run Histor -history.runs 5000 -history.len 60
 step kills check ./testsql/write -run Killed -kill.cycles 2000
@@ -33,6 +35,9 @@ step postgresql check ./testsql/interop/pg_diff -args -queries 200000 -every-cel
 if [ -n "${MARIADB:-}" ]; then # host:port of a server that root may use without a password
 	step mysql testsql/mysql/suite/run.sh
 	step parameters testsql/mysql/suite/run.sh -generated 50000 -seed "$RANDOM" -differ 0
+fi
+if command -v mvn > /dev/null && command -v javac > /dev/null; then
+	step maintained testsql/interop_write/maintained.sh --seed "$RANDOM" --rounds 60
 fi
 step contention check ./testsql/write -run TestContention -v -contention.time=8s -contention.pause=5ms -contention.others=true
 step random check ./exec ./eval ./types ./prune ./planner ./scan/... -count 20

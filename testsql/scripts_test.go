@@ -2,6 +2,7 @@ package testsql
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -34,20 +35,25 @@ func goldenDir() string {
 	return ""
 }
 
-// TestScripts runs every script of the tree.
-func TestScripts(t *testing.T) {
-	var files []string
-	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+// scripts are the scripts of the tree, but those that -script leaves out.
+func scripts() (files []string, err error) {
+	err = filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(p, ".sqlt") && strings.Contains(p, *only) {
 			files = append(files, p)
 		}
 		return err
 	})
+	if err == nil && len(files) == 0 {
+		err = errors.New("no scripts found")
+	}
+	return files, err
+}
+
+// TestScripts runs every script of the tree.
+func TestScripts(t *testing.T) {
+	files, err := scripts()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Fatal("no scripts found")
 	}
 	for _, f := range files {
 		t.Run(strings.TrimSuffix(f, ".sqlt"), func(t *testing.T) { runScript(t, f) })

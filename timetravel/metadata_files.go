@@ -16,27 +16,11 @@ func deleteFile(f *lake.DataFile) bool { return f.Content != lake.Data }
 // one have NULL there. An unpartitioned table has none.
 func partitionType(t *lake.Table) (members []types.Field, index map[int]int) {
 	index = map[int]int{}
-	for i := len(t.Specs()) - 1; i >= 0; i-- {
-		for _, f := range t.Specs()[i].Fields {
-			if _, ok := index[f.FieldID]; ok || f.Transform.Kind == lake.Void || f.Type.Kind == types.Invalid {
-				continue
-			}
-			index[f.FieldID] = len(members)
-			members = append(members, field(f.Name, f.Type))
-		}
+	for i, f := range t.PartitionType() {
+		index[f.FieldID] = i
+		members = append(members, field(f.Name, f.Type))
 	}
-	// In the order in which the fields came to be.
-	order := make([]int, 0, len(index))
-	for id := range index {
-		order = append(order, id)
-	}
-	sort.Ints(order)
-	sorted := make([]types.Field, len(members))
-	for i, id := range order {
-		sorted[i] = members[index[id]]
-		index[id] = i
-	}
-	return sorted, index
+	return members, index
 }
 
 func partitionDatum(t *lake.Table, specID int, values []types.Datum, n int, index map[int]int) types.Datum {

@@ -2,7 +2,6 @@ package timetravel
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
@@ -19,20 +18,8 @@ func partitionFields(t *lake.Table) []types.Field {
 		field("last_updated_at", tTime), field("last_updated_snapshot_id", tBig))
 }
 
-type partitionSums struct {
-	partition            types.Datum
-	spec                 int
-	records, files, size int64
-	posRecords, posFiles int64
-	eqRecords, eqFiles   int64
-	updated              *lake.Snapshot
-}
-
 func partitionRows(ctx context.Context, t *lake.Table, s *lake.Snapshot, yield emit) error {
-	members, index := partitionType(t)
-	typ := types.StructOf(members...)
-	sums := map[string]*partitionSums{}
-	var order []*partitionSums
+	tally := lake.NewPartitionTally(t)
 	err := eachManifest(ctx, t, s, false, func(m *lake.Manifest) error {
 		es, err := t.EntriesWith(ctx, m, nil)
 		if err != nil {
@@ -42,60 +29,34 @@ func partitionRows(ctx context.Context, t *lake.Table, s *lake.Snapshot, yield e
 			if e.Status == lake.Deleted {
 				continue
 			}
-			part := partitionDatum(t, e.File.SpecID, e.File.Partition, len(members), index)
-			// Files of two specs may share a partition's value, but not its meaning.
-			key := strconv.Itoa(e.File.SpecID) + ":" + string(types.AppendKey(nil, part, typ))
-			p := sums[key]
-			if p == nil {
-				p = &partitionSums{partition: part, spec: e.File.SpecID}
-				sums[key] = p
-				order = append(order, p)
-			}
-			p.add(t, &e)
+			p, _ := tally.Of(e.File.SpecID, tally.Value(e.File.SpecID, e.File.Partition))
+			p.Add(e.File, 1)
+			p.ChangedBy(t.SnapshotByID(e.SnapshotID))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, p := range order {
-		if err := yield(p.row(len(members) > 0)); err != nil {
+	for _, p := range tally.List() {
+		if err := yield(partitionRow(p)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *partitionSums) add(t *lake.Table, e *lake.Entry) {
-	f := e.File
-	switch f.Content {
-	case lake.Data:
-		p.records += f.RecordCount
-		p.files++
-		p.size += f.FileSize
-	case lake.EqualityDeletes:
-		p.eqRecords += f.RecordCount
-		p.eqFiles++
-	default:
-		p.posRecords += f.RecordCount
-		p.posFiles++
-	}
-	if s := t.SnapshotByID(e.SnapshotID); s != nil && (p.updated == nil || s.Time.After(p.updated.Time)) {
-		p.updated = s
-	}
-}
-
-func (p *partitionSums) row(partitioned bool) []types.Datum {
+func partitionRow(p *lake.PartitionCounts) []types.Datum {
 	var out []types.Datum
-	if partitioned {
-		out = append(out, p.partition, types.NewInt(int64(p.spec)))
+	if len(p.Partition) > 0 {
+		out = append(out, types.NewStruct(p.Partition), types.NewInt(int64(p.SpecID)))
 	}
 	at, id := types.Null, types.Null
-	if p.updated != nil {
-		at, id = types.NewInt(p.updated.Time.UnixMicro()), types.NewInt(p.updated.ID)
+	if p.UpdatedBy != 0 {
+		at, id = types.NewInt(p.UpdatedAt*1000), types.NewInt(p.UpdatedBy)
 	}
-	return append(out, types.NewInt(p.records), types.NewInt(p.files), types.NewInt(p.size), types.NewInt(p.posRecords),
-		types.NewInt(p.posFiles), types.NewInt(p.eqRecords), types.NewInt(p.eqFiles), at, id)
+	return append(out, types.NewInt(p.Records), types.NewInt(p.Files), types.NewInt(p.Bytes), types.NewInt(p.PositionDeletes),
+		types.NewInt(p.PositionDeleteFiles+p.Vectors), types.NewInt(p.EqualityDeletes), types.NewInt(p.EqualityDeleteFiles), at, id)
 }
 
 func positionDeleteFields(t *lake.Table) []types.Field {

@@ -32,20 +32,3 @@ var reserved = func() map[string]bool {
 	}
 	return m
 }()
-
-// keyColumns lists the identifier fields' names.
-func (r *Relation) keyColumns() string {
-	names := make([]string, len(r.Key))
-	for i, k := range r.Key {
-		names[i] = Quote(r.Columns[k].Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// KeyDefinition is pg_get_indexdef of the index that identifier fields show as.
-func KeyDefinition(schema string, r *Relation) string {
-	return "CREATE UNIQUE INDEX " + Quote(r.Name+"_pkey") + " ON " + Quote(schema) + "." + Quote(r.Name) + " USING btree (" + r.keyColumns() + ")"
-}
-
-// ConstraintDefinition is pg_get_constraintdef of the key.
-func ConstraintDefinition(r *Relation) string { return "PRIMARY KEY (" + r.keyColumns() + ")" }

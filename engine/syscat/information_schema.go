@@ -16,6 +16,7 @@ func init() {
 		"table_constraints":               infoTableConstraints,
 		"key_column_usage":                infoKeyColumns,
 		"constraint_column_usage":         infoConstraintColumns,
+		"referential_constraints":         infoReferential,
 		"character_sets":                  infoCharacterSets,
 		"information_schema_catalog_name": infoCatalogName,
 		"table_privileges":                infoTablePrivileges,
@@ -214,19 +215,33 @@ func infoTableConstraints(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
-	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, _ []int) error {
-		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
-			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", "PRIMARY KEY", "is_deferrable", "NO",
-			"initially_deferred", "NO", "enforced", "NO")
+	if err := q.infoForeignConstraints(ctx); err != nil {
+		return err
+	}
+	return q.eachPgKey(ctx, "", "table_schema", "table_name", nil, func(it item, r *Relation, k Key) error {
+		return q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", k.Name, "table_catalog", db,
+			"table_schema", it.schema, "table_name", it.entry.Name, "constraint_type", k.what(), "is_deferrable", yesNo(k.Deferrable),
+			"initially_deferred", yesNo(k.Deferred), "enforced", yesNo(!k.NotEnforced), "nulls_distinct", k.distinct())
 	})
 }
 
+// distinct is table_constraints.nulls_distinct.
+func (k Key) distinct() any {
+	if k.Primary {
+		return nil
+	}
+	return yesNo(!k.NullsNotDistinct)
+}
+
 func infoKeyColumns(ctx context.Context, q *query) error {
+	if err := q.infoForeignColumns(ctx); err != nil {
+		return err
+	}
 	db := q.host.Database()
-	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, cols []int) error {
-		for i, c := range cols {
-			if err := q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it), "table_catalog", db,
-				"table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c-1].Name, "ordinal_position", i+1); err != nil {
+	return q.eachPgKey(ctx, "", "table_schema", "table_name", nil, func(it item, r *Relation, k Key) error {
+		for i, c := range k.Columns {
+			if err := q.row("constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", k.Name, "table_catalog", db,
+				"table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c].Name, "ordinal_position", i+1); err != nil {
 				return err
 			}
 		}
@@ -235,11 +250,14 @@ func infoKeyColumns(ctx context.Context, q *query) error {
 }
 
 func infoConstraintColumns(ctx context.Context, q *query) error {
+	if err := q.infoReferencedColumns(ctx); err != nil {
+		return err
+	}
 	db := q.host.Database()
-	return q.keys(ctx, "", "table_schema", "table_name", func(it item, r *Relation, cols []int) error {
-		for _, c := range cols {
-			if err := q.row("table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c-1].Name,
-				"constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", keyName(it)); err != nil {
+	return q.eachPgKey(ctx, "", "table_schema", "table_name", nil, func(it item, r *Relation, k Key) error {
+		for _, c := range k.Columns {
+			if err := q.row("table_catalog", db, "table_schema", it.schema, "table_name", it.entry.Name, "column_name", r.Columns[c].Name,
+				"constraint_catalog", db, "constraint_schema", it.schema, "constraint_name", k.Name); err != nil {
 				return err
 			}
 		}

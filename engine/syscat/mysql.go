@@ -71,6 +71,7 @@ func init() {
 		"information_schema.views":                                 myViews,
 		"information_schema.statistics":                            myStatistics,
 		"information_schema.table_constraints":                     myTableConstraints,
+		"information_schema.referential_constraints":               myReferential,
 		"information_schema.key_column_usage":                      myKeyColumns,
 		"information_schema.partitions":                            myPartitions,
 		"information_schema.character_sets":                        myCharacterSets,
@@ -219,16 +220,29 @@ func (q *query) relation(ctx context.Context, it myItem) (*Relation, error) {
 	return r, err
 }
 
-// eachKey enumerates the tables with identifier fields.
-func (q *query) eachKey(ctx context.Context, dbCol, nameCol string, f func(it myItem, r *Relation) error) error {
+// eachKey enumerates keys.
+func (q *query) eachKey(ctx context.Context, dbCol, nameCol string, f func(it myItem, r *Relation, k Key) error) error {
 	return q.eachRelation(ctx, dbCol, nameCol, func(it myItem) error {
 		if it.def != nil || it.entry.View {
 			return nil
 		}
 		r, err := q.relation(ctx, it)
-		if err != nil || r == nil || len(r.Key) == 0 {
+		if err != nil || r == nil {
 			return err
 		}
-		return f(it, r)
+		for _, k := range r.Keys {
+			if err := f(it, r, k); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+}
+
+// mysqlName is what MySQL calls a key.
+func (k Key) mysqlName() string {
+	if k.Primary {
+		return "PRIMARY"
+	}
+	return k.Name
 }

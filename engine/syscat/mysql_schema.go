@@ -89,19 +89,33 @@ func myColumns(ctx context.Context, q *query) error {
 		if err != nil || r == nil {
 			return err
 		}
-		key := map[int]bool{}
-		for _, k := range r.Key {
-			key[k] = true
+		// PRI for a column of the primary key, UNI for one that is unique alone, MUL for the first
+		// one of a key of several.
+		key, primary := map[int]string{}, map[int]bool{}
+		for _, k := range r.Keys {
+			for n, c := range k.Columns {
+				switch {
+				case k.Primary:
+					key[c], primary[c] = "PRI", true
+				case key[c] == "PRI" || n > 0 || key[c] == "UNI":
+				case len(k.Columns) == 1:
+					key[c] = "UNI"
+				default:
+					key[c] = "MUL"
+				}
+			}
+		}
+		for _, k := range r.Foreign { // which has an index there
+			if c := k.Columns[0]; key[c] == "" {
+				key[c] = "MUL"
+			}
 		}
 		for i, c := range r.Columns {
 			if !q.may("COLUMN_NAME", c.Name) {
 				continue
 			}
 			t := MySQLTypeOf(c.Type)
-			k := ""
-			if key[i] {
-				k = "PRI"
-			}
+			k := key[i]
 			var def any
 			if c.Default != "" {
 				def = mysqlDefault(c.Default)
@@ -117,7 +131,7 @@ func myColumns(ctx context.Context, q *query) error {
 				extra = "auto_increment"
 			}
 			err := q.row("TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "COLUMN_NAME", c.Name,
-				"ORDINAL_POSITION", i+1, "COLUMN_DEFAULT", def, "IS_NULLABLE", yesNo(!c.NotNull && !key[i]), "DATA_TYPE", t.Name,
+				"ORDINAL_POSITION", i+1, "COLUMN_DEFAULT", def, "IS_NULLABLE", yesNo(!c.NotNull && !primary[i]), "DATA_TYPE", t.Name,
 				"CHARACTER_MAXIMUM_LENGTH", t.Length, "CHARACTER_OCTET_LENGTH", t.Octets, "NUMERIC_PRECISION", t.Precision,
 				"NUMERIC_SCALE", t.Scale, "DATETIME_PRECISION", t.Fraction, "CHARACTER_SET_NAME", t.charset(), "COLLATION_NAME", t.collation(),
 				"COLUMN_TYPE", t.Column, "COLUMN_KEY", k, "EXTRA", extra, "PRIVILEGES", "select,insert,update,references",
@@ -285,16 +299,28 @@ func declaredMySQL(t types.Type) MySQLType {
 }
 
 func myStatistics(ctx context.Context, q *query) error {
-	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation) error {
-		for i, k := range r.Key {
+	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation, k Key) error {
+		comment := ""
+		if k.Identifier {
+			comment = "identifier fields"
+		}
+		for i, c := range k.Columns {
 			var rows any
 			if r.Rows >= 0 {
 				rows = r.Rows
 			}
+			var part any
+			if n := k.Prefix(i); n > 0 {
+				part = n
+			}
+			null := ""
+			if !r.Columns[c].NotNull && !k.Primary {
+				null = "YES"
+			}
 			if err := q.row("TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "NON_UNIQUE", 0,
-				"INDEX_SCHEMA", it.db.Name, "INDEX_NAME", "PRIMARY", "SEQ_IN_INDEX", i+1, "COLUMN_NAME", r.Columns[k].Name,
-				"COLLATION", "A", "CARDINALITY", rows, "NULLABLE", "", "INDEX_TYPE", "BTREE", "COMMENT", "",
-				"INDEX_COMMENT", "identifier fields", "IS_VISIBLE", "YES"); err != nil {
+				"INDEX_SCHEMA", it.db.Name, "INDEX_NAME", k.mysqlName(), "SEQ_IN_INDEX", i+1, "COLUMN_NAME", r.Columns[c].Name,
+				"COLLATION", "A", "CARDINALITY", rows, "SUB_PART", part, "NULLABLE", null, "INDEX_TYPE", "BTREE", "COMMENT", "",
+				"INDEX_COMMENT", comment, "IS_VISIBLE", "YES"); err != nil {
 				return err
 			}
 		}
@@ -322,17 +348,23 @@ func myTableConstraints(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
-	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation) error {
-		return q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", "PRIMARY",
-			"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", "PRIMARY KEY", "ENFORCED", "NO")
+	if err := q.myForeignConstraints(ctx); err != nil {
+		return err
+	}
+	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation, k Key) error {
+		return q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", k.mysqlName(),
+			"TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "CONSTRAINT_TYPE", k.what(), "ENFORCED", yesNo(!k.NotEnforced))
 	})
 }
 
 func myKeyColumns(ctx context.Context, q *query) error {
-	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation) error {
-		for i, k := range r.Key {
-			if err := q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", "PRIMARY",
-				"TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "COLUMN_NAME", r.Columns[k].Name,
+	if err := q.myForeignColumns(ctx); err != nil {
+		return err
+	}
+	return q.eachKey(ctx, "TABLE_SCHEMA", "TABLE_NAME", func(it myItem, r *Relation, k Key) error {
+		for i, c := range k.Columns {
+			if err := q.row("CONSTRAINT_CATALOG", "def", "CONSTRAINT_SCHEMA", it.db.Name, "CONSTRAINT_NAME", k.mysqlName(),
+				"TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "COLUMN_NAME", r.Columns[c].Name,
 				"ORDINAL_POSITION", i+1); err != nil {
 				return err
 			}

@@ -167,7 +167,7 @@ func constraintOID(db string, it item) uint32 {
 	return hashOID("constraint", db, it.schema, it.entry.Name)
 }
 
-// KeyOID is the OID of the index of the name that a table's identifier fields show as.
+// KeyOID is the OID of the index of the name that a primary key shows as.
 func KeyOID(ctx context.Context, h Host, schema, name string) (uint32, bool) {
 	table, ok := strings.CutSuffix(name, keySuffix)
 	if !ok || !Exists(ctx, h, schema, table) {
@@ -175,10 +175,14 @@ func KeyOID(ctx context.Context, h Host, schema, name string) (uint32, bool) {
 	}
 	n, _ := names(ctx, h)
 	it := n.list[n.byName[[2]string{schema, table}]]
-	if r, err := relationOf(ctx, h, it); err != nil || len(r.Key) == 0 {
-		return 0, false
+	if r, err := relationOf(ctx, h, it); err == nil {
+		for _, k := range r.Keys {
+			if k.Name == name {
+				return k.indexOID(h.Database(), it), true
+			}
+		}
 	}
-	return it.key, true
+	return 0, false
 }
 
 // Exists tells whether the schema has a relation of the name.
@@ -215,28 +219,37 @@ func ByOID(ctx context.Context, h Host, oid uint32) (schema, name string, view, 
 		it := n.list[i]
 		return it.schema, it.entry.Name, it.entry.View, true, nil
 	}
-	if i, ok := n.byKey[oid]; ok && n.list[i].key == oid {
-		return n.list[i].schema, keyName(n.list[i]), false, true, nil
+	if schema, r, k, err := KeyByOID(ctx, h, oid); err == nil && r != nil && k.indexOID(h.Database(), n.list[n.byName[[2]string{schema, r.Name}]]) == oid {
+		return schema, k.Name, false, true, nil
 	}
 	return "", "", false, false, nil
 }
 
-// KeyByOID finds the relation whose key shows as the index or constraint with the OID; nil if
+// KeyByOID finds the relation and the key that shows as the index or constraint with the OID; r nil if
 // there is none.
-func KeyByOID(ctx context.Context, h Host, oid uint32) (schema string, r *Relation, err error) {
+func KeyByOID(ctx context.Context, h Host, oid uint32) (schema string, r *Relation, key Key, err error) {
 	n, err := names(ctx, h)
 	if err != nil {
-		return "", nil, err
+		return "", nil, key, err
 	}
+	name := ""
 	i, ok := n.byKey[oid]
 	if !ok {
-		return "", nil, nil
+		if i, ok = n.keptKey(oid, h); !ok {
+			return "", nil, key, nil
+		}
+		name = h.KeptKeyName(oid)
 	}
 	it := n.list[i]
-	if r, err = h.Relation(ctx, it.schema, it.entry.Name); err != nil || len(r.Key) == 0 {
-		return "", nil, err
+	if r, err = h.Relation(ctx, it.schema, it.entry.Name); err != nil {
+		return "", nil, key, err
 	}
-	return it.schema, r, nil
+	for _, k := range r.Keys {
+		if k.Primary && name == "" || k.Name == name {
+			return it.schema, r, k, nil
+		}
+	}
+	return "", nil, key, nil
 }
 
 // relationOf loads what an item stands for.

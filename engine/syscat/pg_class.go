@@ -70,7 +70,7 @@ func (q *query) around(n *Names, oidCol, nameCol string) []item {
 	var at []int
 	ok := false
 	if oidCol != "" {
-		at, ok = n.withOID(q.ask.Equal[q.def.index[oidCol]])
+		at, ok = n.withOID(q.ask.Equal[q.def.index[oidCol]], q.host)
 	}
 	if !ok && nameCol != "" {
 		at, ok = n.withName(q.ask.Equal[q.def.index[nameCol]])
@@ -89,7 +89,7 @@ func (q *query) around(n *Names, oidCol, nameCol string) []item {
 // lookups is how many relations are looked up one by one rather than by going through all.
 const lookups = 100
 
-func (n *Names) withOID(want []types.Datum) (at []int, ok bool) {
+func (n *Names) withOID(want []types.Datum, h Host) (at []int, ok bool) {
 	if len(want) == 0 || len(want) > lookups {
 		return nil, false
 	}
@@ -101,6 +101,9 @@ func (n *Names) withOID(want []types.Datum) (at []int, ok bool) {
 			if i, ok := m[uint32(d.Int())]; ok {
 				at = append(at, i)
 			}
+		}
+		if i, ok := n.keptKey(uint32(d.Int()), h); ok {
+			at = append(at, i)
 		}
 	}
 	return at, true
@@ -140,11 +143,6 @@ func relkind(it item) string {
 	return "r"
 }
 
-func keyName(it item) string { return it.entry.Name + keySuffix }
-
-// keySuffix makes the name of the index that identifier fields show as.
-const keySuffix = "_pkey"
-
 func pgClass(ctx context.Context, q *query) error {
 	if !q.may("reltype", 0) {
 		return nil // composite types are asked for; there are none
@@ -160,8 +158,13 @@ func pgClass(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
+	around := q.around(n, "oid", "relname")
+	other := indexes && q.asksOther(n, "oid", "relname")
+	if other {
+		around = n.list
+	}
 	schema, space, may := "", uint32(0), false
-	return eachItem(q.around(n, "oid", "relname"), func(it item) error {
+	return eachItem(around, func(it item) error {
 		if schema != it.schema {
 			schema, space = it.schema, SchemaOID(q.host.Database(), it.schema)
 			may = q.may("relnamespace", space)
@@ -169,8 +172,8 @@ func pgClass(ctx context.Context, q *query) error {
 		if !may {
 			return nil
 		}
-		if indexes && it.def == nil && !it.entry.View && q.may("oid", it.key) && q.may("relname", keyName(it)) {
-			if err := q.keyClass(ctx, it, l); err != nil {
+		if indexes && it.def == nil && !it.entry.View && (other || q.mayKey("oid", it) && q.may("relname", keyName(it))) {
+			if err := q.keyClasses(ctx, it, l); err != nil {
 				return err
 			}
 		}
@@ -194,27 +197,12 @@ func pgClass(ctx context.Context, q *query) error {
 		return q.row("oid", it.oid, "relname", it.entry.Name, "relnamespace", space,
 			"reltype", 0, "reloftype", 0, "relowner", l.owner(it), "relacl", l.acl(it), "relam", am, "relfilenode", it.oid, "reltablespace", 0,
 			"relpages", r.Bytes/8192, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0,
-			"relhasindex", len(r.Key) > 0, "relisshared", false, "relpersistence", persistence(it), "relkind", relkind(it),
-			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", false,
+			"relhasindex", len(r.Keys) > 0, "relisshared", false, "relpersistence", persistence(it), "relkind", relkind(it),
+			"relnatts", len(r.Columns), "relchecks", len(r.Checks), "relhasrules", it.entry.View, "relhastriggers", len(r.Foreign) > 0 || r.Referenced,
 			"relhassubclass", false, "relrowsecurity", false, "relforcerowsecurity", false, "relispopulated", true,
 			"relreplident", "d", "relispartition", false, "relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0,
 			"reloptions", options(shown, r.Options))
 	})
-}
-
-// keyClass is the pg_class row of the index that identifier fields show as.
-func (q *query) keyClass(ctx context.Context, it item, l *Lock) error {
-	r, err := q.load(ctx, it)
-	if err != nil || r == nil || len(r.Key) == 0 {
-		return err
-	}
-	return q.row("oid", it.key, "relname", keyName(it), "relnamespace", SchemaOID(q.host.Database(), it.schema),
-		"reltype", 0, "reloftype", 0, "relowner", l.owner(it), "relam", btreeAM, "relfilenode", it.key, "reltablespace", 0,
-		"relpages", 0, "reltuples", float64(r.Rows), "relallvisible", 0, "reltoastrelid", 0, "relhasindex", false,
-		"relisshared", false, "relpersistence", persistence(it), "relkind", "i", "relnatts", len(r.Key), "relchecks", 0,
-		"relhasrules", false, "relhastriggers", false, "relhassubclass", false, "relrowsecurity", false,
-		"relforcerowsecurity", false, "relispopulated", true, "relreplident", "n", "relispartition", false,
-		"relrewrite", 0, "relfrozenxid", 0, "relminmxid", 0)
 }
 
 // setting is the session's value of a setting.
@@ -268,18 +256,20 @@ func pgAttribute(ctx context.Context, q *query) error {
 				}
 			}
 		}
-		if it.def != nil || it.entry.View || !q.may("attrelid", it.key) {
+		if it.def != nil || it.entry.View || !q.mayKey("attrelid", it) {
 			return nil
 		}
-		// The columns of the index that identifier fields show as.
+		// The columns of the indexes that keys show as.
 		r, err := q.load(ctx, it)
 		if err != nil || r == nil {
 			return err
 		}
-		for i, k := range r.Key {
-			c := r.Columns[k]
-			if err := q.attribute(it.key, i+1, Column{Name: c.Name, Type: c.Type}, nil); err != nil {
-				return err
+		for _, k := range r.Keys {
+			for i, n := range k.Columns {
+				c := r.Columns[n]
+				if err := q.attribute(k.indexOID(q.host.Database(), it), i+1, Column{Name: c.Name, Type: c.Type}, nil); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -337,56 +327,14 @@ func pgAttrdef(ctx context.Context, q *query) error {
 	})
 }
 
-// keys enumerates the tables with identifier fields.
-func (q *query) keys(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, r *Relation, cols []int) error) error {
-	return q.keysOf(ctx, relCol, schemaCol, nameCol, func(item) bool { return true }, f)
-}
-
-// keysOf is keys for the tables that may be wanted, by what is known of them before they load.
-func (q *query) keysOf(ctx context.Context, relCol, schemaCol, nameCol string, wanted func(item) bool, f func(it item, r *Relation, cols []int) error) error {
-	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
-		if it.def != nil || it.entry.View || !wanted(it) {
-			return nil
-		}
-		r, err := q.load(ctx, it)
-		if err != nil || r == nil || len(r.Key) == 0 {
-			return err
-		}
-		cols := make([]int, len(r.Key))
-		for i, k := range r.Key {
-			cols[i] = k + 1
-		}
-		return f(it, r, cols)
-	})
-}
-
-func pgIndex(ctx context.Context, q *query) error {
-	wanted := func(it item) bool { return q.may("indexrelid", it.key) && q.may("indisprimary", true) }
-	return q.keysOf(ctx, "indrelid", "", "", wanted, func(it item, _ *Relation, cols []int) error {
-		zero := make([]int, len(cols))
-		return q.row("indexrelid", it.key, "indrelid", it.oid, "indnatts", len(cols), "indnkeyatts", len(cols),
-			"indisunique", true, "indnullsnotdistinct", false, "indisprimary", true, "indisexclusion", false,
-			"indimmediate", true, "indisclustered", false, "indisvalid", true, "indcheckxmin", false, "indisready", true,
-			"indislive", true, "indisreplident", false, "indkey", cols, "indcollation", zero, "indclass", zero, "indoption", zero)
-	})
-}
-
 func pgConstraint(ctx context.Context, q *query) error {
-	// What is asked of foreign keys, checks and domains loads no table.
-	wanted := func(it item) bool {
-		return q.may("contype", "p") && q.may("contypid", 0) && q.may("confrelid", 0) && q.may("conindid", it.key) &&
-			q.may("conname", keyName(it)) && q.may("oid", constraintOID(q.host.Database(), it))
-	}
 	if err := q.checkConstraints(ctx); err != nil {
 		return err
 	}
-	return q.keysOf(ctx, "conrelid", "", "", wanted, func(it item, _ *Relation, cols []int) error {
-		return q.row("oid", constraintOID(q.host.Database(), it), "conname", keyName(it),
-			"connamespace", SchemaOID(q.host.Database(), it.schema), "contype", "p", "condeferrable", false, "condeferred", false,
-			"convalidated", true, "conrelid", it.oid, "contypid", 0, "conindid", it.key, "conparentid", 0,
-			"confrelid", 0, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ", "conislocal", true,
-			"coninhcount", 0, "connoinherit", true, "conkey", cols)
-	})
+	if err := q.foreignConstraints(ctx); err != nil {
+		return err
+	}
+	return q.keyConstraints(ctx)
 }
 
 // eachCheck calls f with the CHECK constraints of tables.
@@ -418,7 +366,7 @@ func (q *query) checkConstraints(ctx context.Context) error {
 		oid := hashOID("check", db, it.schema, it.entry.Name, c.Name)
 		q.host.KeepDefinition(oid, c.Definition())
 		return q.row("oid", oid, "conname", c.Name, "connamespace", SchemaOID(db, it.schema), "contype", "c", "condeferrable", false,
-			"condeferred", false, "convalidated", !c.NotEnforced, "conrelid", it.oid, "contypid", 0, "conindid", 0, "conparentid", 0,
+			"condeferred", false, "convalidated", !c.NotEnforced && !c.NotValid, "conrelid", it.oid, "contypid", 0, "conindid", 0, "conparentid", 0,
 			"confrelid", 0, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ", "conislocal", true,
 			"coninhcount", 0, "connoinherit", false, "conkey", c.Columns)
 	})
@@ -521,8 +469,8 @@ func pgViews(ctx context.Context, q *query) error {
 }
 
 func pgIndexes(ctx context.Context, q *query) error {
-	return q.keys(ctx, "", "schemaname", "tablename", func(it item, r *Relation, _ []int) error {
-		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "indexname", keyName(it), "indexdef", KeyDefinition(it.schema, r))
+	return q.eachPgKey(ctx, "", "schemaname", "tablename", nil, func(it item, r *Relation, k Key) error {
+		return q.row("schemaname", it.schema, "tablename", it.entry.Name, "indexname", k.Name, "indexdef", k.IndexDefinition(it.schema, r))
 	})
 }
 

@@ -14,26 +14,27 @@ const (
 	pgRewriteOID    = 2618
 )
 
-// pgDepend says what the keys that identifier fields show as hang on, as PostgreSQL does: the
+// pgDepend says what keys hang on, as PostgreSQL does: the
 // constraint on its columns, the index on the constraint. What a view reads, its rule depends on.
 func pgDepend(ctx context.Context, q *query) error {
 	if err := viewDepends(ctx, q); err != nil {
 		return err
 	}
-	con := func(it item) uint32 { return constraintOID(q.host.Database(), it) }
+	db := q.host.Database()
 	wanted := func(it item) bool {
-		return q.may("deptype", "a") && q.may("refobjid", it.oid) && q.may("objid", con(it)) ||
-			q.may("deptype", "i") && q.may("refobjid", con(it)) && q.may("objid", it.key)
+		con := constraintOID(db, it)
+		return q.may("deptype", "a") && q.may("refobjid", it.oid) && (q.may("objid", con) || q.mayKey("objid", it)) ||
+			q.may("deptype", "i") && (q.may("refobjid", con) || q.mayKey("refobjid", it)) && q.mayKey("objid", it)
 	}
-	return q.keysOf(ctx, "", "", "", wanted, func(it item, _ *Relation, cols []int) error {
-		con := con(it)
-		for _, c := range cols {
+	return q.eachPgKey(ctx, "", "", "", wanted, func(it item, _ *Relation, k Key) error {
+		con := k.constraintOID(db, it)
+		for _, c := range k.attributes() {
 			if err := q.row("classid", pgConstraintOID, "objid", con, "objsubid", 0,
 				"refclassid", pgClassOID, "refobjid", it.oid, "refobjsubid", c, "deptype", "a"); err != nil {
 				return err
 			}
 		}
-		return q.row("classid", pgClassOID, "objid", it.key, "objsubid", 0,
+		return q.row("classid", pgClassOID, "objid", k.indexOID(db, it), "objsubid", 0,
 			"refclassid", pgConstraintOID, "refobjid", con, "refobjsubid", 0, "deptype", "i")
 	})
 }

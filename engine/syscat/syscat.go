@@ -23,6 +23,11 @@ import (
 type Host interface {
 	// KeepDefinition remembers pg_get_constraintdef of a constraint that a row was made for.
 	KeepDefinition(oid uint32, text string)
+	// KeepKey remembers the table and name of a key whose constraint or index a row was made for;
+	// KeptKey and KeptKeyName find them by OID.
+	KeepKey(oid uint32, schema, table, name string)
+	KeptKey(oid uint32) (schema, table string, ok bool)
+	KeptKeyName(oid uint32) string
 	Database() string
 	Databases() []string
 	User() string
@@ -55,17 +60,20 @@ type Entry struct {
 // Relation is a table or view in full.
 type Relation struct {
 	Entry
-	Columns   []Column
-	Key       []int // identifier fields, as indexes of Columns
-	Checks    []Check
-	Comment   string
-	Partition string // the partition spec as text, "" when unpartitioned
-	Rows      int64  // of the current snapshot; -1 unknown
-	Bytes     int64
-	Updated   time.Time // the current snapshot's; zero: none
-	SQL       string    // a view's query
-	Reads     []uint32  // OIDs of the relations that a view's query names
-	Options   []string  // key=value
+	Columns []Column
+	Keys    []Key // the primary key first
+	Checks  []Check
+	Foreign []Foreign
+	// Referenced: foreign keys of other tables name this one.
+	Referenced bool
+	Comment    string
+	Partition  string // the partition spec as text, "" when unpartitioned
+	Rows       int64  // of the current snapshot; -1 unknown
+	Bytes      int64
+	Updated    time.Time // the current snapshot's; zero: none
+	SQL        string    // a view's query
+	Reads      []uint32  // OIDs of the relations that a view's query names
+	Options    []string  // key=value
 }
 
 // Check is a CHECK constraint: SQL in PostgreSQL's dialect unless MySQL, and the columns that it
@@ -74,6 +82,7 @@ type Check struct {
 	Name, SQL          string
 	Columns            []int
 	MySQL, NotEnforced bool
+	NotValid           bool // rows of before it was added may break it
 }
 
 // Definition is pg_get_constraintdef of c. Parentheses around the whole text are the ones that it
@@ -83,7 +92,14 @@ func (c Check) Definition() string {
 	for enclosed(text, c.MySQL) {
 		text = strings.TrimSpace(text[1 : len(text)-1])
 	}
-	return "CHECK ((" + text + "))"
+	def := "CHECK ((" + text + "))"
+	switch {
+	case c.NotEnforced:
+		def += " NOT ENFORCED"
+	case c.NotValid:
+		def += " NOT VALID"
+	}
+	return def
 }
 
 // enclosed tells whether the parenthesis that text begins with closes at its end. Where it cannot

@@ -82,7 +82,7 @@ var guests = []struct{ prefix, rooms, tests string }{
 // above it.
 var testsMay = map[string]string{
 	"cmd":      "bench",
-	"maintain": "engine",
+	"maintain": "engine testsql",
 	"testsql":  "eval",
 }
 

@@ -55,6 +55,8 @@ const (
 	CharacterNotInRepertoire   Code = "22021"
 	NotNullViolation           Code = "23502"
 	UniqueViolation            Code = "23505"
+	ForeignKeyViolation        Code = "23503"
+	InvalidForeignKey          Code = "42830"
 	CheckViolation             Code = "23514"
 	InvalidCursorState         Code = "24000"
 	ActiveTransaction          Code = "25001"

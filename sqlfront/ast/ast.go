@@ -492,9 +492,28 @@ type Insert struct {
 	Query      *Query
 	Overwrite  bool
 	Overriding string // "system", "user": OVERRIDING … VALUE
-	OnConflict bool
-	Partition  []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
-	Returning  []Item
+	OnConflict *OnConflict
+	// Ignore, Replace and OnDuplicate (not nil) are MySQL's INSERT IGNORE, REPLACE and ON DUPLICATE KEY
+	// UPDATE, whose assignments call the row As, its columns AsColumns.
+	Ignore, Replace bool
+	OnDuplicate     []SetItem
+	As              string
+	AsColumns       []string
+	Partition       []SetItem // static partition of INSERT OVERWRITE … PARTITION (a = 1)
+	Returning       []Item
+	Pos             int
+}
+
+// ValuesName is the first part of the name that VALUES(c) in OnDuplicate reads, which nobody can write.
+const ValuesName = "VALUES()"
+
+// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT c] DO NOTHING | DO UPDATE SET … [WHERE …].
+type OnConflict struct {
+	Columns    []Name
+	Constraint string
+	Update     bool
+	Set        []SetItem
+	Where      Expr
 	Pos        int
 }
 type SetItem struct {
@@ -575,7 +594,8 @@ type CreateTable struct {
 	Replace     bool
 	Temp        bool
 	Columns     []ColumnDef
-	PrimaryKey  []string // identifier fields
+	Keys        []Key        // with those of Columns
+	ForeignKeys []ForeignKey // with those of Columns
 	Checks      []Check
 	Indexed     bool   // it has KEY or INDEX clauses: what CREATE INDEX does
 	PartitionBy []Expr // transforms as Calls or Idents
@@ -600,9 +620,50 @@ type ColumnDef struct {
 	OnUpdateSQL string
 	Identity    *Identity
 	Checks      []Check
+	Keys        []Key // over this column
+	ForeignKeys []ForeignKey
 	Comment     string
-	PrimaryKey  bool
 	Pos         int
+}
+
+// Primary is the table's primary key; nil: it has none.
+func (t *CreateTable) Primary() *Key {
+	for i := range t.Keys {
+		if t.Keys[i].Primary {
+			return &t.Keys[i]
+		}
+	}
+	return nil
+}
+
+// ConstraintModes are what may stand behind a constraint.
+type ConstraintModes struct {
+	NotEnforced, NotValid, Deferrable, Deferred bool
+}
+
+// Key is a PRIMARY KEY or UNIQUE constraint.
+type Key struct {
+	Name             string // "": none is written
+	Columns          []Name
+	Prefixes         []int // how many letters or bytes of each column count, 0: all; nil: all of all
+	Primary          bool
+	Index            bool // it is a unique index's
+	NullsNotDistinct bool
+	ConstraintModes
+	Pos int
+}
+
+// ForeignKey is a FOREIGN KEY constraint. References nil: the table's primary key. OnDelete and
+// OnUpdate are "restrict", "cascade", "set null"; "" is NO ACTION.
+type ForeignKey struct {
+	Name               string // "": none is written
+	Columns            []Name
+	Table              Name
+	References         []Name
+	MatchFull          bool
+	OnDelete, OnUpdate string
+	ConstraintModes
+	Pos int
 }
 
 // Check is a CHECK constraint: SQL is Expr as written, from From on in the statement's text.
@@ -651,6 +712,7 @@ type Drop struct {
 
 // AlterTable carries its actions in order.
 type AlterTable struct {
+	Verb     string // the command tag, where it is none of ALTER's
 	Name     TableName
 	IfExists bool
 	Indexed  bool // it makes or drops indexes beside its actions: what CREATE INDEX does
@@ -680,6 +742,8 @@ type AlterAction struct {
 	Type        *TypeName
 	Using       Expr // alter type
 	Check       *Check
+	Key         *Key
+	ForeignKey  *ForeignKey
 	Comment     string
 	Props       map[string]Expr
 	Keys        []string

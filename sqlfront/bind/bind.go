@@ -49,6 +49,8 @@ type Bound struct {
 	// Uses are all relations that it names, itself or through views, with what it does with each;
 	// only where Env.Uses asks for them.
 	Uses []*Use
+	// Rounds has one row with how many rounds there are, where Env.Round asks for one.
+	Rounds plan.Node
 	// Views are the views that it reads, each use once.
 	Views []*Relation
 	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on
@@ -145,6 +147,7 @@ type binder struct {
 	mysql      *mysqlState  // of the MySQL dialect
 	holders    map[holdKey]*plan.Function
 	numbers    []*eval.Numbers
+	rounds     plan.Node // see Bound
 }
 
 // colInfo is what the binder knows of a column beyond the plan.
@@ -284,7 +287,7 @@ func (b *binder) finish(r *Bound) {
 		}
 	}
 	r.Params = b.params
-	r.Tables, r.Views, r.Numbers, r.Uses = b.tables, b.views, b.numbers, b.finishUses()
+	r.Tables, r.Views, r.Numbers, r.Rounds, r.Uses = b.tables, b.views, b.numbers, b.rounds, b.finishUses()
 	r.ParamDependent = b.paramPlan
 	for x := r; x != nil; x = x.Inner {
 		if x.Plan != nil {

@@ -22,6 +22,9 @@ type AlterAction struct {
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering // "add identity"
 	Checks                  []AlterCheck    // "add check", and of "add column"
+	Key                     *AlterKey       // "add key"
+	Foreign                 *AlterForeign   // "add foreign key"
+	Validate                *AlterCheck     // "validate constraint", of a CHECK constraint
 	Props                   map[string]Constant
 	Ref                     When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
@@ -73,9 +76,12 @@ func (b *binder) alterTable(s *ast.AlterTable) *Bound {
 	b.use(rel, true)
 	// Later actions see the columns that earlier ones add, change or rename: their defaults are
 	// read against the schema as it is by then.
-	schema := altered{b: b, rel: rel}
+	schema := altered{b: b, rel: rel, constraints: map[string]bool{}}
 	if rel.TableSchema != nil {
 		schema.fields = ownFields(rel.TableSchema.Fields)
+	}
+	if rel.Table != nil {
+		schema.knowConstraints(rel.Table)
 	}
 	for i := range s.Actions {
 		r.Alter = append(r.Alter, b.alterAction(&s.Actions[i], &schema))
@@ -106,6 +112,23 @@ type altered struct {
 	b      *binder
 	rel    *Relation
 	fields []lake.Field
+	// constraints are the names of the table's constraints; primary: one is its primary key.
+	constraints map[string]bool
+	primary     bool
+	added       []lake.Key // with columns by their place in fields
+}
+
+func (a *altered) knowConstraints(t *lake.Table) {
+	for _, c := range t.Checks() {
+		a.constraints[c.Name] = true
+	}
+	for _, k := range t.Keys() {
+		a.constraints[k.Name] = true
+		a.primary = a.primary || k.Primary
+	}
+	for _, k := range t.ForeignKeys() {
+		a.constraints[k.Name] = true
+	}
 }
 
 func (a *altered) find(n ast.Name) *lake.Field {
@@ -149,6 +172,15 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
 	case "add check":
 		out.Checks = append(out.Checks, b.alterCheck(a.Check, schema))
+	case "add key":
+		out.Key = b.alterKey(a.Key, schema)
+		out.Key.IfNotExists = a.IfNotExists
+	case "add foreign key":
+		out.Foreign = b.alterForeign(a.ForeignKey, schema)
+	case "validate constraint":
+		out.Validate = b.validateCheck(a.NewName, schema)
+	case "drop primary key":
+		schema.primary = false
 	case "on update":
 		out.OnUpdateSQL = b.dialectSQL(a.OnUpdateSQL)
 	case "add identity":
@@ -167,6 +199,22 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 	}
 	if a.Ref != nil && a.Ref.AsOf != nil {
 		out.Ref = b.when(a.Ref.AsOf, nil)
+	}
+	return out
+}
+
+// validateCheck binds a CHECK constraint that the table has; nil: none of the name.
+func (b *binder) validateCheck(name string, schema *altered) *AlterCheck {
+	if schema.rel.Table == nil {
+		return nil
+	}
+	list := b.boundChecks(schema.rel, func(c lake.Check) bool { return c.Name == name })
+	if len(list) == 0 {
+		return nil
+	}
+	out := &AlterCheck{Check: lake.Check{Name: name}, Pred: list[0].Pred, Cols: list[0].Cols}
+	for _, f := range schema.rel.TableSchema.Fields {
+		out.Fields = append(out.Fields, f.Name)
 	}
 	return out
 }

@@ -76,7 +76,7 @@ func (b *binder) declareCheck(table string, fields []lake.Field, c *ast.Check, r
 	if len(order) != 1 {
 		first = ""
 	}
-	check = lake.Check{Name: c.Name, SQL: text, NotEnforced: c.NotEnforced}
+	check = lake.Check{Name: c.Name, SQL: text, NotEnforced: c.NotEnforced, NotValid: c.NotValid}
 	if check.Name == "" {
 		check.Name = table + first + "_check"
 	}
@@ -135,13 +135,18 @@ func nameEnd(s string, from, n int) int {
 }
 
 // checks binds the constraints of a table that is written.
-func (b *binder) checks(rel *Relation) (out []plan.Check) {
+func (b *binder) checks(rel *Relation) []plan.Check {
 	if rel.Table == nil {
 		return nil
 	}
+	return b.boundChecks(rel, func(c lake.Check) bool { return !c.NotEnforced })
+}
+
+// boundChecks binds those of a table's constraints that are wanted.
+func (b *binder) boundChecks(rel *Relation, wanted func(lake.Check) bool) (out []plan.Check) {
 	fields := rel.TableSchema.Fields
 	for _, c := range rel.Table.Checks() {
-		if c.NotEnforced {
+		if !wanted(c) {
 			continue
 		}
 		mysql := strings.HasPrefix(c.SQL, "mysql:")
@@ -175,19 +180,22 @@ func (b *binder) checks(rel *Relation) (out []plan.Check) {
 	return out
 }
 
-// tableChecks are the constraints of CREATE TABLE, with columns as "{#i}".
-func (b *binder) tableChecks(table string, fields []lake.Field, list []ast.Check) (out []lake.Check) {
+// tableChecks are the constraints of CREATE TABLE, with columns as "{#i}", and bound for the rows of AS.
+func (b *binder) tableChecks(table string, fields []lake.Field, list []ast.Check) (out []lake.Check, bound []plan.Check) {
 	seen := map[string]bool{}
 	for i := range list {
-		c, _, _ := b.declareCheck(table, fields, &list[i], func(i int) string { return fmt.Sprintf("#%d", i) })
+		c, pred, cols := b.declareCheck(table, fields, &list[i], func(i int) string { return fmt.Sprintf("#%d", i) })
 		if seen[c.Name] && list[i].Name != "" {
 			b.fail(sqlerr.DuplicateObject, list[i].Pos, "check constraint \"%s\" already exists", c.Name)
 		}
+		c.NotValid = false // the table has no rows
 		for n, base := 1, c.Name; seen[c.Name]; n++ {
 			c.Name = fmt.Sprintf("%s%d", base, n)
 		}
 		seen[c.Name] = true
-		out = append(out, c)
+		if out = append(out, c); !c.NotEnforced {
+			bound = append(bound, plan.Check{Name: c.Name, Pred: pred, Cols: cols})
+		}
 	}
-	return out
+	return out, bound
 }

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/eval"
@@ -16,8 +17,11 @@ import (
 // allows of it is for lake to say.
 type CreateTable struct {
 	Columns    []CreateColumn
-	PrimaryKey []string     // identifier fields, the columns' own PRIMARY KEY included
+	Identifier []string     // identifier fields
+	Keys       []lake.Key   // with columns by their place
 	Checks     []lake.Check // with columns as "{#i}", by their place
+	Bound      []plan.Check // those of Checks that are enforced, over the columns
+	Foreign    []*AlterForeign
 	Props      map[string]Constant
 	Like       *Relation
 	// AsColumns: the table takes Bound.Plan's rows; its columns are Columns, by position.
@@ -40,7 +44,7 @@ type CreateColumn struct {
 }
 
 func (b *binder) createTable(s *ast.CreateTable) *Bound {
-	c := &CreateTable{PrimaryKey: append([]string(nil), s.PrimaryKey...), Props: b.props(s.Props)}
+	c := &CreateTable{Props: b.props(s.Props)}
 	r := &Bound{Create: c}
 	if s.Like != nil {
 		c.Like = b.relation(nil, s.Like.Parts, b.when(s.Like.AsOf, nil), s.Like.Pos)
@@ -71,18 +75,22 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type})
 	}
 	if len(s.Checks) > 0 {
-		c.Checks = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
+		c.Checks, c.Bound = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
 	}
-	for i, k := range c.PrimaryKey {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(c.Checks, func(k lake.Check) bool { return k.Name == name })
+	}
+	c.Keys, c.Identifier = b.tableKeys(s.Name.Parts[len(s.Name.Parts)-1], fields, s, taken)
+	for _, k := range c.Keys {
 		// A key's columns are NOT NULL, said or not.
-		for j := range c.Columns {
-			if col := &c.Columns[j]; b.d.SameName(col.Name, k) {
-				col.NotNull, c.PrimaryKey[i], k = true, col.Name, col.Name
+		for _, i := range k.Columns {
+			if at := i - (len(fields) - len(c.Columns)); k.Primary && at >= 0 {
+				c.Columns[at].NotNull = true
 			}
 		}
-		if c.Like == nil && !seen[k] && !strings.Contains(k, ".") {
-			b.fail(sqlerr.UndefinedColumn, -1, "column \"%s\" named in key does not exist", k)
-		}
+	}
+	if len(s.ForeignKeys) > 0 {
+		b.tableForeign(s, c, fields)
 	}
 	return r
 }
@@ -126,7 +134,7 @@ func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 }
 
 func (b *binder) columnDef(d *ast.ColumnDef) CreateColumn {
-	c := CreateColumn{Name: d.Name, Type: b.typeOf(&d.Type), NotNull: d.NotNull || d.PrimaryKey, Comment: d.Comment}
+	c := CreateColumn{Name: d.Name, Type: b.typeOf(&d.Type), NotNull: d.NotNull, Comment: d.Comment}
 	f := &lake.Field{Name: d.Name, Type: c.Type}
 	if d.Default != nil {
 		c.Default, c.DefaultSQL = b.defaultValue(d.Default, d.DefaultSQL, f)

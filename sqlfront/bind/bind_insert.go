@@ -11,9 +11,8 @@ import (
 
 // insert binds INSERT and INSERT OVERWRITE.
 func (b *binder) insert(s *ast.Insert) *Bound {
-	if s.OnConflict {
-		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "INSERT ... ON CONFLICT is not supported: a table has no unique index").
-			WithHint("Use MERGE INTO t USING ... ON ... WHEN MATCHED THEN UPDATE ... WHEN NOT MATCHED THEN INSERT ....").At(s.Pos))
+	if s.Ignore {
+		b.my().lenient = true
 	}
 	lv := newLevel(nil)
 	var with *withState
@@ -40,6 +39,9 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 	for i, c := range source.Columns() {
 		f := columns[i]
 		values[f], n.Given[f] = plan.ColOf(c), true
+		if s.Ignore {
+			values[f] = b.lenient(values[f], &fields[f])
+		}
 		if !fromValues(s.Query) && b.holds(c.Type, fields[f].Type) {
 			values[f] = b.hold(values[f], &fields[f])
 		}
@@ -60,13 +62,24 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: values[i]})
 	}
 	n.Source = p
+	var write plan.Node = n
+	if upserts(s) {
+		write = b.upsert(s, lv, rel, n, columns)
+	}
 	if len(s.Returning) > 0 {
 		rlv := newLevel(nil)
 		rlv.ctes = lv.ctes
-		rlv.items = []*item{b.rowItem(rlv, rel, s.Table.Alias.Name, p.Columns())}
-		n.Returning = b.returning(rlv, s.Returning)
+		rows, list := p.Columns(), &n.Returning
+		switch w := write.(type) {
+		case *plan.Merge:
+			rows, list = w.Row, &w.Returning
+		case *plan.With:
+			b.fail(sqlerr.FeatureNotSupported, s.Pos, "REPLACE … RETURNING is not supported")
+		}
+		rlv.items = []*item{b.rowItem(rlv, rel, s.Table.Alias.Name, rows)}
+		*list = b.returning(rlv, s.Returning)
 	}
-	return b.writeBound(n, with, len(s.Returning) > 0)
+	return b.writeBound(write, with, len(s.Returning) > 0)
 }
 
 // writeBound puts a WITH clause above a write statement: its CTEs may be read anywhere below.

@@ -90,7 +90,7 @@ func init() {
 		"current_user": (*mysqlForm).session, "connection_id": (*mysqlForm).session, "found_rows": (*mysqlForm).session,
 		"row_count": (*mysqlForm).session, "last_insert_id": (*mysqlForm).session, "current_role": (*mysqlForm).session,
 		"charset": (*mysqlForm).charset, "collation": (*mysqlForm).charset, "coercibility": (*mysqlForm).charset,
-		"values": (*mysqlForm).refused, "load_file": (*mysqlForm).refused,
+		"values": (*mysqlForm).values, "load_file": (*mysqlForm).refused,
 		"get_lock": (*mysqlForm).refused, "benchmark": (*mysqlForm).refused,
 	}
 }
@@ -190,13 +190,14 @@ func (f *mysqlForm) refused() plan.Expr {
 		f.b.failWith(e.WithNumber(1290).At(f.pos))
 		return nil
 	}
-	hints := map[string]string{"values": "tables have no unique keys, so there is no ON DUPLICATE KEY UPDATE"}
-	why := hints[f.name]
-	if why == "" {
-		why = "it has no use here"
-	}
-	f.b.fail(sqlerr.FeatureNotSupported, f.pos, "%s() is not supported: %s", strings.ToUpper(f.name), why)
+	f.b.fail(sqlerr.FeatureNotSupported, f.pos, "%s() is not supported: it has no use here", strings.ToUpper(f.name))
 	return nil
+}
+
+// values is VALUES(c) outside of ON DUPLICATE KEY UPDATE, where there is no row that it reads.
+func (f *mysqlForm) values() plan.Expr {
+	f.need(1, 1)
+	return plan.NullOf(f.b.known(f.args[0]).Type())
 }
 
 // ---- aggregates ----

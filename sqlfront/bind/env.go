@@ -28,6 +28,9 @@ type Env struct {
 	Variable func(scope, name string) (d types.Datum, t types.Type, ok bool, err error)
 	// OnlyChanges: an UPDATE touches and counts the rows that it gives other values.
 	OnlyChanges bool
+	// Round, from 1 on, asks for one round of an upsert whose rows are to be taken one after the other;
+	// Bound.Rounds tells how many there are. 0: all at once.
+	Round int
 	// Parse reads a view's text. nil: views cannot be read.
 	Parse func(sql string) ([]ast.Parsed, error)
 	// ViewDialect gives the parser and dialect of a view's text by View.Dialect; nil: the session's.
@@ -89,7 +92,7 @@ type Relation struct {
 	// Attnums are the attribute numbers of the columns; nil: 1, 2, ….
 	Attnums []int16
 	// Key are indexes of columns that are unique and not NULL in every row, so that grouping by
-	// them lets a query name the others. Never of Iceberg tables: nothing enforces it there.
+	// them lets a query name the others: of an Iceberg table the primary key that lhsql enforces.
 	Key []int
 }
 

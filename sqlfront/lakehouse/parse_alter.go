@@ -108,13 +108,18 @@ func (p *Parser) alterAdd(add func(ast.AlterAction)) {
 		p.fieldName(&a)
 		add(a)
 		return
-	case p.Accept("primary", "key"):
-		add(ast.AlterAction{Op: "set identifier", Keys: p.Names()})
-		p.Accept("not", "enforced")
-		return
 	}
 	_ = p.Accept("columns") || p.Accept("column")
-	p.oneOrList(func() { add(p.addColumn()) })
+	p.oneOrList(func() {
+		a := p.addColumn()
+		add(a)
+		for i := range a.Def.Keys {
+			add(ast.AlterAction{Op: "add key", Key: &a.Def.Keys[i]})
+		}
+		for _, k := range a.Def.ForeignKeys {
+			AddForeignKey(k, add)
+		}
+	})
 }
 
 // oneOrList calls f for each entry of (…, …), or once.
@@ -134,9 +139,6 @@ func (p *Parser) addColumn() ast.AlterAction {
 	p.Dialect.ColumnOptions(a.Def)
 	if p.ColumnPlace(&a) {
 		p.Dialect.ColumnOptions(a.Def)
-	}
-	if a.Def.PrimaryKey {
-		p.Refuse(a.Def.Pos, "a new column cannot be a primary key; write SET IDENTIFIER FIELDS after adding it")
 	}
 	return a
 }

@@ -53,9 +53,8 @@ func (p *Parser) ColumnOption(c *ast.ColumnDef) bool {
 		c.DefaultSQL = p.Text[from:p.LastEnd()]
 	case p.Accept("comment"):
 		c.Comment = p.Dialect.Str()
-	case p.Accept("primary", "key"):
-		c.PrimaryKey, c.NotNull = true, true
-		p.Accept("not", "enforced")
+	case p.Ahead("primary", "key"):
+		c.Keys = append(c.Keys, p.ColumnKey(c, ""))
 	default:
 		return false
 	}
@@ -108,9 +107,10 @@ func (p *Parser) closeNested(angle bool) {
 
 // NullKey finds a column of the primary key that is said to be NULL.
 func NullKey(t *ast.CreateTable, same func(a, b string) bool) *ast.ColumnDef {
+	key := t.Primary()
 	for i := range t.Columns {
-		for _, k := range t.PrimaryKey {
-			if c := &t.Columns[i]; c.Null && same(c.Name, k) {
+		for k := 0; key != nil && k < len(key.Columns); k++ {
+			if c := &t.Columns[i]; c.Null && len(key.Columns[k].Parts) == 1 && same(c.Name, key.Columns[k].Parts[0]) {
 				return c
 			}
 		}

@@ -138,6 +138,8 @@ type parser struct {
 	// place that may not be evaluated.
 	list1   *assigning
 	perhaps int
+	// duplicate is above 0 inside of ON DUPLICATE KEY UPDATE, where VALUES(c) is a value.
+	duplicate int
 	// What the outermost query does beside giving rows, and which entry of its first select list is
 	// being read: itemAt is where it begins, column which of the result's it is, -1 if that is not known.
 	nest           int

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 )
 
 // alter parses ALTER TABLE and ALTER BRANCH.
@@ -28,22 +29,23 @@ func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 		return true
 	}
 	switch w := p.Peek(0); {
-	case p.Accept("drop", "constraint"), p.Accept("drop", "check"):
+	case p.Accept("drop", "constraint"), p.Accept("drop", "check"), p.Accept("drop", "foreign", "key"):
 		add(ast.AlterAction{Op: "drop constraint", NewName: p.Ident(), Pos: pos})
-	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "fulltext", "spatial"):
-		p.Refuse(object.Pos, "constraints and indexes are not supported: Iceberg tables keep NOT NULL and identifier fields (SET IDENTIFIER FIELDS a, b)")
-	case w.Is("drop") && object.Is("constraint", "foreign", "check"):
-		p.Refuse(object.Pos, "Iceberg tables have no named constraints")
+	case w.Is("add") && object.Is("fulltext", "spatial"):
+		p.Refuse(object.Pos, "%s indexes are not supported", strings.ToUpper(object.Text))
+	case p.Ahead("add", "constraint") && p.Peek(2).Is("primary", "unique", "foreign"):
+		p.At += 2
+		p.addConstraint("", add)
+	case p.Ahead("add", "constraint") && p.Peek(3).Is("primary", "unique", "foreign"):
+		p.At += 2
+		p.addConstraint(p.Ident(), add)
+	case p.Ahead("add", "primary", "key"), p.Ahead("add", "unique"), p.Ahead("add", "foreign", "key"):
+		p.At++
+		p.addConstraint("", add)
 	case w.Is("order", "auto_increment", "discard", "import", "partition", "truncate", "exchange", "analyze", "optimize"):
 		p.Refuse(pos, "ALTER TABLE … %s is not supported", strings.ToUpper(w.Text))
-	case p.Accept("add", "primary", "key"):
-		keys := p.Names()
-		for _, k := range keys {
-			add(ast.AlterAction{Op: "set not null", Column: ast.Name{Parts: []string{k}, Pos: pos}})
-		}
-		add(ast.AlterAction{Op: "set identifier", Keys: keys})
 	case p.Accept("drop", "primary", "key"):
-		add(ast.AlterAction{Op: "drop identifier"})
+		add(ast.AlterAction{Op: "drop primary key", Pos: pos})
 	case w.Is("rename") && !object.Is("column", "to"):
 		p.At++
 		p.Accept("as")
@@ -71,6 +73,15 @@ func (p *parser) AlterAction(add func(ast.AlterAction)) bool {
 	return true
 }
 
+// addConstraint parses a key or foreign key that is added.
+func (p *parser) addConstraint(name string, add func(ast.AlterAction)) {
+	if p.Ahead("foreign", "key") {
+		lakehouse.AddForeignKey(p.foreignKey(name), add)
+		return
+	}
+	lakehouse.AddKey(p.tableKey(name), add)
+}
+
 // redefine is MODIFY: the column's type, whether it may be NULL, its default and its comment
 // become what is written.
 func (p *parser) redefine(c ast.Name, add func(ast.AlterAction)) {
@@ -91,6 +102,9 @@ func (p *parser) redefine(c ast.Name, add func(ast.AlterAction)) {
 	add(ast.AlterAction{Op: "on update", Column: c, OnUpdateSQL: def.OnUpdateSQL})
 	if def.Identity != nil {
 		add(ast.AlterAction{Op: "add identity", Column: c, Identity: def.Identity})
+	}
+	for _, k := range def.Keys {
+		lakehouse.AddKey(k, add)
 	}
 	if def.Comment != "" {
 		add(ast.AlterAction{Op: "comment column", Column: c, Comment: def.Comment})

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -52,7 +53,10 @@ func (p *parser) create() ast.Stmt {
 	if p.Accept("index") {
 		return p.createIndex(pos)
 	}
-	if t := p.Peek(0); t.Is("unique", "fulltext", "spatial", "trigger", "procedure", "function", "event", "server", "tablespace") {
+	if p.Accept("unique", "index") {
+		return p.createUnique(pos)
+	}
+	if t := p.Peek(0); t.Is("fulltext", "spatial", "trigger", "procedure", "function", "event", "server", "tablespace") {
 		p.Refuse(pos, "CREATE %s is not supported", strings.ToUpper(t.Text))
 	}
 	p.SyntaxError()
@@ -113,46 +117,105 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 	if p.Accept("constraint") && !p.Peek(0).Is("primary", "unique", "foreign", "check") {
 		name = p.Ident()
 	}
-	once := func() {
-		if len(t.PrimaryKey) > 0 {
-			p.FailAt(pos, sqlerr.InvalidTableDefinition, "Multiple primary key defined")
-		}
-	}
 	switch {
-	case p.Accept("primary", "key"):
-		p.indexType()
-		once()
-		p.Parens(func() {
-			p.List(func() {
-				t.PrimaryKey = append(t.PrimaryKey, p.Ident())
-				_ = p.Accept("asc") || p.Accept("desc")
-			})
-		})
-		p.indexType()
+	case p.keyAhead():
+		p.addKey(t, p.tableKey(name))
+		return
+	case p.Ahead("foreign", "key"):
+		t.ForeignKeys = append(t.ForeignKeys, p.foreignKey(name))
 		return
 	case p.Ahead("check", "("):
 		t.Checks = append(t.Checks, p.Check(name))
 		return
-	case p.Peek(0).Is("unique", "foreign", "check", "fulltext", "spatial"):
-		p.Refuse(pos, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
+	case p.Peek(0).Is("fulltext", "spatial"):
+		p.Refuse(pos, "%s indexes are not supported", strings.ToUpper(p.Peek(0).Text))
 	case p.AcceptAny("key", "index"):
 		p.index()
 		t.Indexed = true
 		return
 	}
 	c := p.columnDef()
-	if c.PrimaryKey {
-		once()
-		t.PrimaryKey = append(t.PrimaryKey, c.Name)
+	for _, k := range c.Keys {
+		p.addKey(t, k)
 	}
-	t.Columns, t.Checks = append(t.Columns, c), append(t.Checks, c.Checks...)
+	t.Columns, t.Checks, t.ForeignKeys = append(t.Columns, c), append(t.Checks, c.Checks...), append(t.ForeignKeys, c.ForeignKeys...)
 }
 
-func (p *parser) indexType() {
+// addKey adds a key to a table, which has at most one primary key.
+func (p *parser) addKey(t *ast.CreateTable, k ast.Key) {
+	if k.Primary && t.Primary() != nil {
+		p.FailAt(k.Pos, sqlerr.InvalidTableDefinition, "Multiple primary key defined")
+	}
+	t.Keys = append(t.Keys, k)
+}
+
+// keyAhead tells whether PRIMARY KEY or UNIQUE [KEY] of a table is next.
+func (p *parser) keyAhead() bool { return p.Ahead("primary", "key") || p.Ahead("unique") }
+
+// tableKey parses PRIMARY KEY [USING …] (columns) or UNIQUE [KEY | INDEX] [name] [USING …] (columns).
+func (p *parser) tableKey(name string) ast.Key {
+	k := ast.Key{Name: name, Pos: p.Pos()}
+	if p.Accept("primary", "key") {
+		k.Primary = true
+	} else {
+		p.Expect("unique")
+		_ = p.Accept("key") || p.Accept("index")
+	}
+	if !p.Ahead("(") && !p.Ahead("using") {
+		if n := p.Ident(); k.Name == "" {
+			k.Name = n
+		}
+	}
+	p.usingType()
+	p.uniqueColumns(&k)
+	p.indexOptions()
+	p.Modes(&k.ConstraintModes, "UNIQUE")
+	return k
+}
+
+// uniqueColumns parses the columns of a key, some of which by their first n letters or bytes: c (n).
+func (p *parser) uniqueColumns(k *ast.Key) {
+	p.Parens(func() {
+		p.List(func() {
+			if p.Ahead("(") {
+				p.Refuse(p.Pos(), "a key of expressions is not supported")
+			}
+			k.Columns = append(k.Columns, p.Dotted())
+			n := 0
+			if p.Accept("(") {
+				t := p.Take()
+				var err error
+				if n, err = strconv.Atoi(t.Text); err != nil || n < 1 {
+					p.At--
+					p.SyntaxError()
+				}
+				p.Expect(")")
+			}
+			k.Prefixes = append(k.Prefixes, n)
+			_ = p.Accept("asc") || p.Accept("desc")
+		})
+	})
+}
+
+// foreignKey parses FOREIGN KEY [name] (columns) REFERENCES ….
+func (p *parser) foreignKey(name string) ast.ForeignKey {
+	k := ast.ForeignKey{Name: name, Pos: p.Pos()}
+	p.Expect("foreign")
+	p.Expect("key")
+	if !p.Ahead("(") {
+		if n := p.Ident(); k.Name == "" {
+			k.Name = n
+		}
+	}
+	k.Columns = p.KeyColumns()
+	p.References(&k)
+	return k
+}
+
+func (p *parser) usingType() {
 	if p.Accept("using") {
 		p.Ident()
 	}
-	p.Accept("not", "enforced")
 }
 
 func (p *parser) columnDef() ast.ColumnDef {
@@ -173,8 +236,16 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 		t := p.Peek(0)
 		switch {
 		case p.ColumnOption(c):
-		case p.Accept("primary"):
-			c.PrimaryKey, c.NotNull = true, true
+		case p.Ahead("unique"):
+			c.Keys = append(c.Keys, p.ColumnKey(c, ""))
+			p.Accept("key")
+		case p.Accept("primary"), p.Accept("key"):
+			c.NotNull = true
+			c.Keys = append(c.Keys, ast.Key{Primary: true, Pos: t.Pos, Columns: []ast.Name{{Parts: []string{c.Name}, Pos: c.Pos}}})
+		case p.Ahead("references"):
+			k := ast.ForeignKey{Pos: t.Pos, Columns: []ast.Name{{Parts: []string{c.Name}, Pos: c.Pos}}}
+			p.References(&k)
+			c.ForeignKeys = append(c.ForeignKeys, k)
 		case p.Ahead("character", "set"), p.Ahead("charset"), p.Ahead("collate"):
 			collate(c, p.charset())
 		case p.Ahead("check", "("):
@@ -194,7 +265,7 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 			}
 			p.mods0()
 			c.OnUpdateSQL = p.Text[from:p.LastEnd()]
-		case t.Is("unique", "key", "references", "check", "generated", "on", "virtual", "stored") ||
+		case t.Is("check", "generated", "on", "virtual", "stored") ||
 			t.Is("as") && p.Peek(1).Punct("("):
 			p.Refuse(t.Pos, "column option %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 		default:

@@ -519,6 +519,16 @@ func (p *parser) word(t token.Token) ast.Expr {
 			}
 			return p.typed(t.Text, t.Pos)
 		}
+	case "values", "value":
+		if opens && p.duplicate > 0 {
+			p.At++
+			id := &ast.Ident{Name: ast.Name{Parts: []string{ast.ValuesName}, Pos: t.Pos}}
+			p.Parens(func() {
+				n := p.Dotted()
+				id.Parts = append(id.Parts, n.Parts[len(n.Parts)-1])
+			})
+			return id
+		}
 	case "case":
 		return p.caseExpr()
 	case "exists":

@@ -2,15 +2,16 @@ package mysql
 
 import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 )
 
 // What is said about indexes is read and not kept: they could only make reading faster, for which
-// tables have other means. UNIQUE says what rows there may be and is not read here.
+// tables have other means. A UNIQUE index says what rows there may be: it is a constraint.
 
 // createIndex parses CREATE INDEX behind its first words.
 func (p *parser) createIndex(pos int) ast.Stmt {
 	p.Ident()
-	p.indexType()
+	p.usingType()
 	p.Expect("on")
 	t := p.Dotted()
 	p.indexKey()
@@ -20,11 +21,23 @@ func (p *parser) createIndex(pos int) ast.Stmt {
 
 // dropIndex parses DROP INDEX behind its first words.
 func (p *parser) dropIndex(pos int) ast.Stmt {
-	p.Ident()
+	name := p.Ident()
 	p.Expect("on")
-	t := p.Dotted()
+	a := &ast.AlterTable{Verb: "DROP INDEX", Pos: pos, Name: p.Table(), Actions: []ast.AlterAction{{Op: "drop index", NewName: name, Pos: pos}}}
 	p.indexOptions()
-	return &ast.CreateIndex{Table: t, Verb: "DROP INDEX", Quiet: true, Pos: pos}
+	return a
+}
+
+// createUnique parses CREATE UNIQUE INDEX behind these words: a constraint of the index's name.
+func (p *parser) createUnique(pos int) ast.Stmt {
+	k := ast.Key{Name: p.Ident(), Pos: pos}
+	p.usingType()
+	p.Expect("on")
+	a := &ast.AlterTable{Verb: "CREATE INDEX", Pos: pos, Name: p.Table()}
+	p.uniqueColumns(&k)
+	p.indexOptions()
+	lakehouse.AddKey(k, func(x ast.AlterAction) { a.Actions = append(a.Actions, x) })
+	return a
 }
 
 // index parses what follows KEY or INDEX in CREATE TABLE and ALTER TABLE.
@@ -32,7 +45,7 @@ func (p *parser) index() {
 	if !p.Ahead("(") && !p.Ahead("using") {
 		p.Ident()
 	}
-	p.indexType()
+	p.usingType()
 	p.indexKey()
 	p.indexOptions()
 }
@@ -55,7 +68,7 @@ func (p *parser) indexOptions() {
 	for {
 		switch {
 		case p.Ahead("using"):
-			p.indexType()
+			p.usingType()
 		case p.Accept("comment"):
 			p.Str()
 		case p.Accept("visible"), p.Accept("invisible"):
@@ -77,13 +90,12 @@ func (p *parser) alterWithout(add func(ast.AlterAction)) bool {
 		p.index()
 		add(index)
 	case p.Accept("drop", "index"), p.Accept("drop", "key"):
-		p.Ident()
-		add(option)
+		add(ast.AlterAction{Op: "drop index", NewName: p.Ident()})
 	case p.Accept("rename", "index"), p.Accept("rename", "key"):
-		p.Ident()
+		a := ast.AlterAction{Op: "rename index", Keys: []string{p.Ident()}}
 		p.Expect("to")
-		p.Ident()
-		add(option)
+		a.NewName = p.Ident()
+		add(a)
 	case p.Accept("alter", "index"):
 		p.Ident()
 		_ = p.Accept("visible") || p.Accept("invisible")

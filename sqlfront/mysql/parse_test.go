@@ -16,7 +16,7 @@ func TestPositions(t *testing.T) {
 		"select `a from t":               "`a from t",
 		"select (1":                      "",
 		"select 1 from t limit 1.5":      "1.5",
-		"insert into t (a) values (1) on duplicate key update a = 1": "on duplicate",
+		"replace into t (a) values (1) on duplicate key update a = 1": "on duplicate",
 	} {
 		_, err := Parse(text)
 		e, ok := sqlerr.As(err)

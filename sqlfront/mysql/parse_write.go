@@ -5,24 +5,18 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
 )
 
-const mergeHint = "Write MERGE INTO t USING (SELECT …) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET … WHEN NOT MATCHED THEN INSERT …."
-
 // insert parses INSERT and REPLACE.
 //
-//	INSERT [INTO | OVERWRITE [TABLE]] t [PARTITION (a = 1, b)] [(columns)] VALUES (…), … | query | SET a = 1
+//	INSERT [IGNORE] [INTO | OVERWRITE [TABLE]] t [PARTITION (a = 1, b)] [(columns)] VALUES (…), … | query | SET a = 1
+//	  [AS new [(columns)]] [ON DUPLICATE KEY UPDATE a = 1, …]
 func (p *parser) insert(with *ast.With) ast.Stmt {
 	s := &ast.Insert{With: with, Pos: p.Pos()}
-	if p.Peek(0).Is("replace") {
-		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "REPLACE is not supported: Iceberg tables have no unique keys to replace by").
-			At(s.Pos).WithHint(mergeHint))
+	if s.Replace = p.Accept("replace"); !s.Replace {
+		p.Expect("insert")
 	}
-	p.Expect("insert")
 	for p.AcceptAny("low_priority", "delayed", "high_priority") {
 	}
-	if t := p.Peek(0); t.Is("ignore") {
-		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "INSERT IGNORE is not supported: Iceberg tables have no unique keys, and rows that do not fit are an error").
-			At(t.Pos).WithHint(mergeHint))
-	}
+	s.Ignore = !s.Replace && p.Accept("ignore")
 	if p.Accept("overwrite") {
 		s.Overwrite = true
 	}
@@ -55,12 +49,31 @@ func (p *parser) insert(with *ast.With) ast.Stmt {
 	default:
 		s.Query = p.query()
 	}
-	if t := p.Peek(0); p.Ahead("on", "duplicate", "key", "update") {
-		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "ON DUPLICATE KEY UPDATE is not supported: Iceberg tables have no unique keys").
-			At(t.Pos).WithHint(mergeHint))
-	}
+	p.onDuplicate(s)
 	s.Returning = p.returning()
 	return s
+}
+
+// onDuplicate parses [AS new [(columns)]] ON DUPLICATE KEY UPDATE ….
+func (p *parser) onDuplicate(s *ast.Insert) {
+	if p.Ahead("as") && p.Peek(1).IsName() {
+		p.At++
+		s.As = p.Ident()
+		if p.Ahead("(") {
+			s.AsColumns = p.Names()
+		}
+	}
+	pos := p.Pos()
+	if !p.Accept("on", "duplicate", "key", "update") {
+		return
+	}
+	if s.Replace || s.Overwrite {
+		p.FailAt(pos, sqlerr.SyntaxError, "ON DUPLICATE KEY UPDATE is for INSERT INTO alone")
+	}
+	p.duplicate++
+	s.OnDuplicate = p.assignments()
+	p.duplicate--
+	s.Ignore = false // rows that are there are updated
 }
 
 // insertValues parses (…), (…) or ROW(…), …. () VALUES () are the defaults.

@@ -41,7 +41,7 @@ func (c *conv) stmt(n *pgquery.Node) ast.Stmt {
 
 func (c *conv) insert(n *pgquery.InsertStmt) *ast.Insert {
 	s := &ast.Insert{With: c.with(n.WithClause), Table: c.relation(n.Relation), Columns: c.insertColumns(n.Cols),
-		OnConflict: n.OnConflictClause != nil, Pos: c.from}
+		OnConflict: c.onConflict(n.OnConflictClause), Pos: c.from}
 	switch n.Override {
 	case pgquery.OverridingKind_OVERRIDING_SYSTEM_VALUE:
 		s.Overriding = "system"
@@ -53,6 +53,32 @@ func (c *conv) insert(n *pgquery.InsertStmt) *ast.Insert {
 	}
 	s.Returning = c.items(n.ReturningList)
 	return s
+}
+
+func (c *conv) onConflict(n *pgquery.OnConflictClause) *ast.OnConflict {
+	if n == nil {
+		return nil
+	}
+	o := &ast.OnConflict{Update: n.Action == pgquery.OnConflictAction_ONCONFLICT_UPDATE, Pos: c.pos(n.Location)}
+	if in := n.Infer; in != nil {
+		o.Constraint = in.Conname
+		if in.WhereClause != nil {
+			c.refuse(o.Pos, "ON CONFLICT (…) WHERE is not supported: there are no unique indexes of some rows")
+		}
+		for _, x := range in.IndexElems {
+			e := x.GetIndexElem()
+			if e.GetName() == "" {
+				c.refuse(o.Pos, "ON CONFLICT with an expression is not supported: there are no unique indexes of expressions")
+			}
+			o.Columns = append(o.Columns, ast.Name{Parts: []string{e.GetName()}, Pos: o.Pos})
+		}
+	}
+	if o.Update && n.Infer == nil {
+		c.p.FailAt(o.Pos, sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
+	}
+	o.Set = c.setItems(n.TargetList)
+	o.Where = c.expr(n.WhereClause)
+	return o
 }
 
 func (c *conv) insertColumns(in []*pgquery.Node) []ast.Name {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 )
 
 func itoa(i int64) string { return strconv.FormatInt(i, 10) }
@@ -86,7 +87,7 @@ func (c *conv) utility(n any) ast.Stmt {
 		c.refuse(c.from, "this ALTER is not supported; ALTER TABLE and ALTER VIEW are")
 	case *pgquery.Node_IndexStmt:
 		if n.IndexStmt.Unique {
-			c.refuse(c.from, "unique indexes are not supported: nothing would keep the values apart")
+			return c.uniqueIndex(n.IndexStmt)
 		}
 		return &ast.CreateIndex{Table: c.relation(n.IndexStmt.Relation).Name, Pos: c.from}
 	case *pgquery.Node_DoStmt:
@@ -97,6 +98,27 @@ func (c *conv) utility(n any) ast.Stmt {
 		c.refuse(c.from, "this statement is not supported (%s)", strings.TrimSuffix(strings.TrimPrefix(typeLabel(n), "Node_"), "Stmt"))
 	}
 	return &ast.Empty{}
+}
+
+// uniqueIndex is CREATE UNIQUE INDEX: a constraint of the index's name.
+func (c *conv) uniqueIndex(n *pgquery.IndexStmt) ast.Stmt {
+	k := ast.Key{Name: n.Idxname, Index: true, NullsNotDistinct: n.NullsNotDistinct, Pos: c.from}
+	if n.WhereClause != nil {
+		c.refuse(c.from, "a unique index of some rows (WHERE) is not supported")
+	}
+	for _, x := range n.IndexParams {
+		e := x.GetIndexElem()
+		if e.GetName() == "" {
+			c.refuse(c.from, "a unique index of expressions is not supported")
+		}
+		k.Columns = append(k.Columns, ast.Name{Parts: []string{e.GetName()}, Pos: c.from})
+	}
+	t := &ast.AlterTable{Name: c.relation(n.Relation), Verb: "CREATE INDEX", Pos: c.from}
+	lakehouse.AddKey(k, func(a ast.AlterAction) {
+		a.IfNotExists, a.Pos = n.IfNotExists, c.from
+		t.Actions = append(t.Actions, a)
+	})
+	return t
 }
 
 func (c *conv) transaction(n *pgquery.TransactionStmt) ast.Stmt {

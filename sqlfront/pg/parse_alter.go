@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/sqlfront/ast"
+	"github.com/lhsql/lhsql/sqlfront/lakehouse"
 )
 
 // alter parses ALTER TABLE, ALTER VIEW and ALTER BRANCH; other ALTERs are the grammar's.
@@ -42,25 +43,30 @@ func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {
 		return true
 	}
 	switch w := p.Peek(0); {
-	case p.Ahead("add", "constraint") && p.Peek(3).Is("primary") && p.Peek(4).Is("key"):
+	case p.Ahead("add", "constraint") && p.Peek(3).Is("primary", "unique", "foreign"):
 		p.At += 2
-		p.Name() // the key's name is made of the table's
-		p.Expect("primary")
-		p.Expect("key")
-		keys := p.Names()
-		for _, k := range keys {
-			add(ast.AlterAction{Op: "set not null", Column: ast.Name{Parts: []string{k}, Pos: pos}})
-		}
-		add(ast.AlterAction{Op: "set identifier", Keys: keys})
+		p.addConstraint(p.Name(), add)
+	case p.Ahead("add", "primary", "key"), p.Ahead("add", "unique", "("), p.Ahead("add", "unique", "nulls"), p.Ahead("add", "foreign", "key"):
+		p.At++
+		p.addConstraint("", add)
+	case p.Accept("validate", "constraint"):
+		add(ast.AlterAction{Op: "validate constraint", NewName: p.Name(), Pos: pos})
+	case p.Accept("alter", "constraint"):
+		p.Refuse(pos, "ALTER CONSTRAINT is not supported: drop the constraint and add it again")
+	case p.Accept("rename", "constraint"):
+		a := ast.AlterAction{Op: "rename constraint", Pos: pos, Keys: []string{p.Name()}}
+		p.Expect("to")
+		a.NewName = p.Name()
+		add(a)
 	case p.Accept("drop", "constraint"):
 		exists := p.Accept("if", "exists")
-		add(ast.AlterAction{Op: "drop constraint", NewName: p.Name(), IfExists: exists, Pos: pos})
-		_ = p.Accept("cascade") || p.Accept("restrict")
-	case w.Is("add") && object.Is("constraint", "unique", "check", "foreign", "exclude"):
-		p.Refuse(object.Pos, "constraints are not supported: Iceberg tables keep NOT NULL and identifier fields (SET IDENTIFIER FIELDS a, b)")
-	case w.Is("rename") && object.Is("constraint"):
-		p.Refuse(object.Pos, "Iceberg tables have no named constraints")
-	case p.Ahead("owner", "to"), w.Is("cluster", "enable", "disable", "attach", "detach", "inherit", "validate"):
+		a := ast.AlterAction{Op: "drop constraint", NewName: p.Name(), IfExists: exists, Pos: pos}
+		a.Cascade = p.Accept("cascade")
+		_ = a.Cascade || p.Accept("restrict")
+		add(a)
+	case w.Is("add") && (object.Is("exclude") || object.Is("constraint") && p.Peek(3).Is("exclude")):
+		p.Refuse(object.Pos, "EXCLUDE constraints are not supported")
+	case p.Ahead("owner", "to"), w.Is("cluster", "enable", "disable", "attach", "detach", "inherit"):
 		p.Refuse(pos, "ALTER TABLE … %s is not supported", strings.ToUpper(w.Text))
 	case p.Accept("change"), p.Accept("modify"):
 		p.Accept("column")
@@ -77,6 +83,15 @@ func (p *stmtParser) AlterAction(add func(ast.AlterAction)) bool {
 		return false
 	}
 	return true
+}
+
+// addConstraint parses a key or foreign key that is added.
+func (p *stmtParser) addConstraint(name string, add func(ast.AlterAction)) {
+	if p.Ahead("foreign", "key") {
+		lakehouse.AddForeignKey(p.foreignKey(name), add)
+		return
+	}
+	lakehouse.AddKey(p.tableKey(name), add)
 }
 
 // alterProperties parses the properties behind SET; Trino's partitioning and sorted_by become

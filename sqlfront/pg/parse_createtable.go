@@ -109,16 +109,11 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 	if p.Accept("constraint") {
 		name = p.Name()
 	}
-	once := func() {
-		if len(t.PrimaryKey) > 0 {
-			p.FailAt(start, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name.Parts[len(t.Name.Parts)-1])
-		}
-	}
 	switch {
-	case p.Accept("primary", "key"):
-		once()
-		t.PrimaryKey = p.Names()
-		p.Accept("not", "enforced")
+	case p.keyAhead():
+		p.addKey(t, p.tableKey(name))
+	case p.Ahead("foreign", "key"):
+		t.ForeignKeys = append(t.ForeignKeys, p.foreignKey(name))
 	case p.Accept("like"):
 		like := p.Table()
 		t.Like = &like
@@ -127,16 +122,64 @@ func (p *stmtParser) tableElement(t *ast.CreateTable) {
 		}
 	case p.Peek(0).Is("check") && p.Peek(1).Punct("("):
 		t.Checks = append(t.Checks, p.Check(name))
-	case p.Peek(0).Is("unique", "check", "foreign", "exclude") && !p.Peek(1).IsName():
-		p.Refuse(start, "%s constraints are not supported: Iceberg tables keep NOT NULL and PRIMARY KEY (identifier fields)", strings.ToUpper(p.Peek(0).Text))
+	case p.Peek(0).Is("exclude") && !p.Peek(1).IsName():
+		p.Refuse(start, "EXCLUDE constraints are not supported")
 	default:
 		c := p.columnDef()
-		if c.PrimaryKey {
-			once()
-			t.PrimaryKey = append(t.PrimaryKey, c.Name)
+		for _, k := range c.Keys {
+			p.addKey(t, k)
 		}
-		t.Columns, t.Checks = append(t.Columns, c), append(t.Checks, c.Checks...)
+		t.Columns, t.Checks, t.ForeignKeys = append(t.Columns, c), append(t.Checks, c.Checks...), append(t.ForeignKeys, c.ForeignKeys...)
 	}
+}
+
+// addKey adds a key to a table, which has at most one primary key.
+func (p *stmtParser) addKey(t *ast.CreateTable, k ast.Key) {
+	if k.Primary && t.Primary() != nil {
+		p.FailAt(k.Pos, sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name.Parts[len(t.Name.Parts)-1])
+	}
+	t.Keys = append(t.Keys, k)
+}
+
+// keyAhead tells whether PRIMARY KEY (…) or UNIQUE (…) of a table is next.
+func (p *stmtParser) keyAhead() bool {
+	return p.Ahead("primary", "key") || p.Ahead("unique", "(") || p.Ahead("unique", "nulls")
+}
+
+// tableKey parses PRIMARY KEY (columns) or UNIQUE [NULLS [NOT] DISTINCT] (columns).
+func (p *stmtParser) tableKey(name string) ast.Key {
+	k := ast.Key{Name: name, Pos: p.Pos()}
+	if p.Accept("primary", "key") {
+		k.Primary = true
+	} else {
+		p.Expect("unique")
+		p.NullsDistinct(&k)
+	}
+	if p.Peek(0).Is("using") {
+		p.Refuse(k.Pos, "a key cannot be made of an index: there are none")
+	}
+	k.Columns = p.KeyColumns()
+	if p.Accept("include") {
+		p.KeyColumns() // what an index would carry
+	}
+	if p.Accept("with") {
+		p.Properties(func(string, ast.Expr, int) {})
+	}
+	if p.Accept("using", "index", "tablespace") {
+		p.Name()
+	}
+	p.Modes(&k.ConstraintModes, map[bool]string{true: "PRIMARY KEY", false: "UNIQUE"}[k.Primary])
+	return k
+}
+
+// foreignKey parses FOREIGN KEY (columns) REFERENCES ….
+func (p *stmtParser) foreignKey(name string) ast.ForeignKey {
+	k := ast.ForeignKey{Name: name, Pos: p.Pos()}
+	p.Expect("foreign")
+	p.Expect("key")
+	k.Columns = p.KeyColumns()
+	p.References(&k)
+	return k
 }
 
 // columnDef parses name type constraints.
@@ -170,6 +213,16 @@ func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
 			c.Checks = append(c.Checks, p.Check(name))
 			continue
 		}
+		if p.Ahead("unique") || p.Ahead("primary", "key") {
+			c.Keys = append(c.Keys, p.ColumnKey(c, name))
+			continue
+		}
+		if p.Ahead("references") {
+			k := ast.ForeignKey{Name: name, Pos: p.Pos(), Columns: []ast.Name{{Parts: []string{c.Name}, Pos: c.Pos}}}
+			p.References(&k)
+			c.ForeignKeys = append(c.ForeignKeys, k)
+			continue
+		}
 		if p.Ahead("generated", "always", "as", "identity") || p.Ahead("generated", "by", "default", "as", "identity") {
 			c.Identity = p.identity()
 			c.NotNull = true
@@ -183,7 +236,7 @@ func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
 		c.Identity = &ast.Identity{Kind: "default", Start: 1, Increment: 1, Pos: c.Type.Pos}
 		c.Type.Name, c.NotNull = kind, true
 	}
-	if t := p.Peek(0); t.Is("check", "unique", "references", "generated", "collate") {
+	if t := p.Peek(0); t.Is("check", "generated", "collate") {
 		p.Refuse(t.Pos, "column constraint %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 	}
 }

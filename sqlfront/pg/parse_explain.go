@@ -64,7 +64,7 @@ func (p *stmtParser) explainOption(e *ast.Explain) {
 		e.Analyze = on()
 	case "verbose":
 		e.Verbose = on()
-	case "costs", "buffers", "timing", "summary", "settings", "wal", "generic_plan", "memory":
+	case "costs", "buffers", "timing", "summary", "settings", "wal", "generic_plan", "memory", "passes":
 		value = map[bool]string{true: "on", false: "off"}[on()]
 	case "format":
 		switch value {

@@ -44,7 +44,7 @@ func (p *stmtParser) insert() ast.Stmt {
 		p.SyntaxError()
 	}
 	s.Overwrite, s.Partition = overwrite, partition
-	if overwrite && s.OnConflict {
+	if overwrite && s.OnConflict != nil {
 		p.FailAt(s.Pos, sqlerr.SyntaxError, "INSERT OVERWRITE cannot have ON CONFLICT")
 	}
 	return s

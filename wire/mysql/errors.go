@@ -48,6 +48,8 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.InvalidCatalogName:         {1046, "3D000"},
 	sqlerr.DependentObjectsExist:      {1010, "HY000"},
 	sqlerr.UniqueViolation:            {1062, "23000"},
+	sqlerr.ForeignKeyViolation:        {1452, "23000"},
+	sqlerr.InvalidForeignKey:          {1822, "HY000"},
 	sqlerr.NotNullViolation:           {1048, "23000"},
 	sqlerr.CheckViolation:             {3819, "HY000"},
 	sqlerr.CardinalityViolation:       {1242, "21000"},

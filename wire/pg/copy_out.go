@@ -41,6 +41,7 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 	o := *c.sess.TextOptions()
 	enc := newEncoders(spec.Columns, formats, &o)
 	cw := copyWriter{spec: spec}
+	var row []byte
 	if spec.Header && spec.Format != "binary" {
 		for i, col := range spec.Columns {
 			cw.field(i, []byte(col.Name), false)
@@ -61,12 +62,17 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 			if b.Sel != nil {
 				i = int(b.Sel[k])
 			}
+			if spec.Format == "binary" {
+				if row, err = binaryRow(row[:0], b, i, enc); err != nil {
+					return err
+				}
+			}
 			c.w.begin('d')
 			if spec.Format == "binary" {
-				c.w.buf = append(c.w.buf, head...)
+				c.w.bytes([]byte(head))
 				head = ""
 				c.w.int16(len(enc))
-				c.w.buf = appendRow(c.w.buf, b, i, enc)
+				c.w.bytes(row)
 			} else {
 				c.w.bytes(cw.row(b, i, enc))
 			}
@@ -82,6 +88,11 @@ func (c *conn) copyOut(res *engine.Result, spec *engine.CopySpec) error {
 	c.w.begin('c')
 	c.w.end()
 	return c.complete(res, res.RowCount())
+}
+
+func binaryRow(dst []byte, b *vec.Batch, i int, enc []encoder) (row []byte, err error) {
+	defer formless(&err)
+	return appendRow(dst, b, i, enc), nil
 }
 
 func (c *conn) copyData(b []byte) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -42,7 +43,9 @@ func (c *conn) rows(res *engine.Result, cols []engine.ResultColumn) error {
 		if b == nil {
 			return nil
 		}
-		c.dataRows(res, b, 0, b.Len(), enc)
+		if err := c.dataRows(res, b, 0, b.Len(), enc); err != nil {
+			return err
+		}
 		if c.w.err != nil {
 			return c.w.err
 		}
@@ -50,8 +53,10 @@ func (c *conn) rows(res *engine.Result, cols []engine.ResultColumn) error {
 }
 
 // dataRows sends the rows [from, to) of res's batch b, counted within its selection; fewer if
-// the statement ends meanwhile, and then res's Next says why.
-func (c *conn) dataRows(res *engine.Result, b *vec.Batch, from, to int, enc []encoder) {
+// the statement ends meanwhile, and then res's Next says why. An error is of a value without such a form; rows
+// before it that wait to be sent go with it.
+func (c *conn) dataRows(res *engine.Result, b *vec.Batch, from, to int, enc []encoder) (err error) {
+	defer formless(&err)
 	buf := c.w.buf
 	for k := from; k < to; k++ {
 		i := k
@@ -72,6 +77,18 @@ func (c *conn) dataRows(res *engine.Result, b *vec.Batch, from, to int, enc []en
 		}
 	}
 	c.w.buf = buf
+	return nil
+}
+
+// formless catches what an encoder says of a value that has no such form.
+func formless(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *sqlerr.Error:
+		*err = p
+	default:
+		panic(p)
+	}
 }
 
 // appendRow appends row i's columns, each with its length, -1 for NULL.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
@@ -238,6 +239,14 @@ func appendNumeric(dst []byte, text string) []byte {
 	return dst
 }
 
+// oneLength refuses lists of lists that are no array: their binary form has one length for each dimension.
+// Iceberg's lists may be of any lengths, and NULL.
+func oneLength(list types.Datum, n int) {
+	if list.IsNull() || len(list.List()) != n {
+		panic(sqlerr.New(sqlerr.ArraySubscript, "a list of lists of different lengths has no binary form").WithHint("Fetch it as text, or cast it: x::text."))
+	}
+}
+
 // appendArray appends an array of any dimension; the elements' type is the innermost.
 func appendArray(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
 	be := binary.BigEndian
@@ -258,6 +267,7 @@ func appendArray(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) 
 		}
 		var next []types.Datum
 		for _, x := range level {
+			oneLength(x, n)
 			next = append(next, x.List()...)
 		}
 		level, inner = next, inner.Elem()
@@ -271,6 +281,7 @@ func appendArray(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) 
 	var flat []types.Datum
 	if dims != nil {
 		for _, x := range level {
+			oneLength(x, dims[len(dims)-1])
 			flat = append(flat, x.List()...)
 		}
 	}

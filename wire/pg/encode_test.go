@@ -6,8 +6,10 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/types"
+	"github.com/lhsql/lhsql/vec"
 )
 
 // The short way from a scaled integer to numeric's binary form gives what the long way over the
@@ -46,5 +48,31 @@ func BenchmarkAppendNumeric64(b *testing.B) {
 	buf := make([]byte, 0, 64)
 	for i := 0; b.Loop(); i++ {
 		buf = appendNumeric64(buf[:0], int64(i)*7919, 2)
+	}
+}
+
+// A list of lists of different lengths is no array: its binary form would promise values that do not come.
+func TestListsWithoutBinaryForm(t *testing.T) {
+	list := func(d ...types.Datum) types.Datum { return types.NewList(d) }
+	one, two := types.NewInt(1), types.NewInt(2)
+	typ := types.ArrayOf(types.ArrayOf(types.T(types.Int4)))
+	for _, c := range []struct {
+		d    types.Datum
+		good bool
+	}{
+		{list(list(one, two), list(two, one)), true},
+		{list(list(one, two), list(one)), false},
+		{list(list(one), list(one, two)), false},
+		{list(list(one), types.Null), false},
+		{list(types.Null, list(one)), false},
+		{list(), true},
+	} {
+		a := vec.NewAppender(typ)
+		a.AppendDatum(c.d)
+		b := &vec.Batch{Rows: 1, Cols: []*vec.Vector{a.Vector()}}
+		_, err := binaryRow(nil, b, 0, []encoder{binaryEncoder(typ, nil)})
+		if (err == nil) != c.good || err != nil && sqlerr.CodeOf(err) != sqlerr.ArraySubscript {
+			t.Errorf("%s: %v", types.Format(c.d, typ, nil), err)
+		}
 	}
 }

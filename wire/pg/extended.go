@@ -309,7 +309,9 @@ func (c *conn) sendPortal(p *portal, limit int64) error {
 		if limit > 0 {
 			room = min(room, int(limit-n))
 		}
-		c.dataRows(p.res, p.batch, p.row, p.row+room, p.enc)
+		if err := c.dataRows(p.res, p.batch, p.row, p.row+room, p.enc); err != nil {
+			return err
+		}
 		if c.w.err != nil {
 			return c.w.err
 		}

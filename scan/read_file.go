@@ -5,6 +5,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -15,14 +16,25 @@ var (
 	typInt8 = types.T(types.Int8)
 )
 
-// deleteColumn is one column of a delete file's batch.
-type deleteColumn struct {
-	v *vec.Vector
+// ReadFile reads fields of a Parquet file of t that is no data file, such as one of partition statistics.
+// A field that the file lacks comes as nil.
+func ReadFile(ctx context.Context, t *lake.Table, path string, size int64, fields []lake.Field, env Env, yield func(cols []*vec.Vector, rows int) error) (err error) {
+	s, err := Open(ctx, &plan.Scan{Table: t, Schema: t.Schema(), Pruned: true}, env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = atFile(err, path) }()
+	defer guard(path, &err)
+	return s.readRows(ctx, &lake.DataFile{Path: path, FileSize: size, RecordCount: -1, Format: "parquet"}, fields, true, yield)
 }
 
 // readDeleteRows reads fields of a delete file, batch by batch. Unlike a data file's, none of
 // them may be missing: then it would not be known what is deleted.
-func (s *Scanner) readDeleteRows(ctx context.Context, df *lake.DataFile, fields []lake.Field, yield func([]deleteColumn, int) error) error {
+func (s *Scanner) readDeleteRows(ctx context.Context, df *lake.DataFile, fields []lake.Field, yield func(cols []*vec.Vector, rows int) error) error {
+	return s.readRows(ctx, df, fields, false, yield)
+}
+
+func (s *Scanner) readRows(ctx context.Context, df *lake.DataFile, fields []lake.Field, lax bool, yield func(cols []*vec.Vector, rows int) error) error {
 	if err := checkReadable(df); err != nil {
 		return err
 	}
@@ -33,11 +45,11 @@ func (s *Scanner) readDeleteRows(ctx context.Context, df *lake.DataFile, fields 
 	defer file.Close()
 	r := parquet.NewReader(s.env.Mem, &s.io)
 	defer r.Close()
-	cols, err := s.deleteColumns(r, ft, fields)
+	cols, at, err := s.fileColumns(r, ft, fields, lax)
 	if err != nil {
 		return err
 	}
-	out := make([]deleteColumn, len(cols))
+	out := make([]*vec.Vector, len(fields))
 	for g := range ft.Groups {
 		group := &ft.Groups[g]
 		if group.Rows == 0 {
@@ -58,7 +70,7 @@ func (s *Scanner) readDeleteRows(ctx context.Context, df *lake.DataFile, fields 
 				if err := c.Read(ctx, n); err != nil {
 					return err
 				}
-				if out[i].v, err = c.Vector(false); err != nil {
+				if out[at[i]], err = c.Vector(false); err != nil {
 					return err
 				}
 			}
@@ -71,7 +83,8 @@ func (s *Scanner) readDeleteRows(ctx context.Context, df *lake.DataFile, fields 
 	return nil
 }
 
-func (s *Scanner) deleteColumns(r *parquet.Reader, ft *parquet.Footer, fields []lake.Field) ([]parquet.Column, error) {
+// fileColumns are the columns of fields, and which field each is of. lax: some may be missing.
+func (s *Scanner) fileColumns(r *parquet.Reader, ft *parquet.Footer, fields []lake.Field, lax bool) (cols []parquet.Column, at []int, err error) {
 	var mapping []lake.MappedField
 	if ft.Root.HasIDs() {
 		mapping = nil
@@ -80,22 +93,24 @@ func (s *Scanner) deleteColumns(r *parquet.Reader, ft *parquet.Footer, fields []
 	}
 	res, err := newResolver(ft, mapping)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var cols []parquet.Column
 	for i := range fields {
 		spec, err := res.spec(&fields[i], ft.Root)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if spec == nil || spec.Kind == parquet.Constant {
-			return nil, sqlerr.New(sqlerr.DataCorrupted, "a delete file lacks its field %q", fields[i].Name)
+			if lax {
+				continue
+			}
+			return nil, nil, sqlerr.New(sqlerr.DataCorrupted, "a delete file lacks its field %q", fields[i].Name)
 		}
 		c, err := parquet.NewColumn(r, spec)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		cols = append(cols, c)
+		cols, at = append(cols, c), append(at, i)
 	}
-	return cols, nil
+	return cols, at, nil
 }
