@@ -114,7 +114,14 @@ func TestLock(t *testing.T) {
 	refused(t, bert, "CREATE SCHEMA x AUTHORIZATION dba", "permission denied for database lake")
 	do(t, dba, "GRANT CREATE ON DATABASE lake TO bert")
 	refused(t, bert, "CREATE SCHEMA x AUTHORIZATION dba", `must be member of role "dba"`)
-	do(t, bert, "CREATE SCHEMA x AUTHORIZATION bert", "CREATE TABLE x.t (a int)", "INSERT INTO x.t VALUES (1)", "DROP SCHEMA x CASCADE")
+	do(t, dba, "CREATE TABLE s.k (a int PRIMARY KEY)")
+	do(t, bert, "CREATE SCHEMA x AUTHORIZATION bert")
+	refused(t, bert, "CREATE TABLE x.child (a int REFERENCES s.k (a))", "permission denied for table k")
+	do(t, dba, "GRANT REFERENCES (a) ON s.k TO bert")
+	do(t, bert, "CREATE TABLE x.child (a int REFERENCES s.k (a))", "CREATE TABLE x.u (a int PRIMARY KEY, b int)", "DROP TABLE x.child")
+	do(t, dba, "CREATE TABLE s.up (a int PRIMARY KEY, b int)", "GRANT INSERT ON s.up TO bert")
+	refused(t, bert, "INSERT INTO s.up VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = 3", "permission denied for table up")
+	do(t, bert, "CREATE TABLE x.t (a int)", "INSERT INTO x.t VALUES (1)", "DROP SCHEMA x CASCADE")
 }
 
 // Privileges of a REST catalog's tables are kept in a database of the server's.

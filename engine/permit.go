@@ -155,7 +155,7 @@ func (p *permission) actor(u *bind.Use) guard.OID {
 var secret = []string{"pg_catalog.pg_authid", "pg_catalog.pg_shadow"}
 
 // use decides about one relation of a statement. For targets w says what is written.
-func (p *permission) use(u *bind.Use, w *writeUse, locks bool) error {
+func (p *permission) use(u *bind.Use, w *targetWrites, locks bool) error {
 	rel := u.Relation
 	if rel.Catalog == temporaryCatalog {
 		return nil
@@ -183,6 +183,9 @@ func (p *permission) use(u *bind.Use, w *writeUse, locks bool) error {
 		}
 	}
 	held := p.st.Held(role, n, uuid)
+	if u.References && held&guard.References == 0 && !p.columns(role, n, uuid, u.Columns, guard.References) {
+		return guard.Denied(n, false)
+	}
 	if u.Reads {
 		need := guard.Select
 		if locks && u.In == nil && rel.Table != nil {
@@ -235,15 +238,15 @@ func (p *permission) columns(role guard.OID, n guard.Name, uuid string, columns 
 	return true
 }
 
-// writeUse is what a statement does to its target.
-type writeUse struct {
+// targetWrites is what a statement does to its target.
+type targetWrites struct {
 	privs            guard.Privilege // that columns do not matter for
 	inserts, updates []string        // columns
 	insert, update   bool
 }
 
 // written decides about what is written to a target.
-func (p *permission) written(u *bind.Use, w *writeUse, n guard.Name, uuid string) error {
+func (p *permission) written(u *bind.Use, w *targetWrites, n guard.Name, uuid string) error {
 	held := p.st.Held(p.role, n, uuid)
 	if b := u.Relation.Branch; b != "" && b != "main" {
 		held |= p.st.HeldOnRef(p.role, n, uuid, b)
@@ -257,8 +260,8 @@ func (p *permission) written(u *bind.Use, w *writeUse, n guard.Name, uuid string
 }
 
 // writesOf says what a bound statement writes.
-func writesOf(b *bind.Bound) *writeUse {
-	w := &writeUse{}
+func writesOf(b *bind.Bound) *targetWrites {
+	w := &targetWrites{}
 	given := func(fields []lake.Field, set []bool) (out []string) {
 		for i := range fields {
 			if i < len(set) && set[i] {
@@ -303,7 +306,7 @@ func writesOf(b *bind.Bound) *writeUse {
 }
 
 // uses decides about all relations of a statement that reads and, with w, writes.
-func (p *permission) uses(b *bind.Bound, w *writeUse, locks bool) error {
+func (p *permission) uses(b *bind.Bound, w *targetWrites, locks bool) error {
 	if b == nil {
 		return nil
 	}

@@ -103,7 +103,7 @@ func (p *permission) statement(ctx context.Context, n ast.Stmt, b *bind.Bound) e
 }
 
 func truncating(p *permission, _ context.Context, _ ast.Stmt, b *bind.Bound) error {
-	w := &writeUse{privs: guard.Truncate}
+	w := &targetWrites{privs: guard.Truncate}
 	for _, u := range b.Uses {
 		if err := p.use(u, w, false); err != nil {
 			return err
@@ -135,6 +135,13 @@ func altering(p *permission, ctx context.Context, n ast.Stmt, b *bind.Bound) err
 	a := n.(*ast.AlterTable)
 	if b.Target == nil {
 		return nil
+	}
+	for _, u := range b.Uses {
+		if u.References {
+			if err := p.use(u, nil, false); err != nil {
+				return err
+			}
+		}
 	}
 	for i := range a.Actions {
 		x := &a.Actions[i]

@@ -154,14 +154,14 @@ func pgClass(ctx context.Context, q *query) error {
 	if err != nil {
 		return err
 	}
+	l, err := q.lock(ctx)
+	if err != nil {
+		return err
+	}
 	around := q.around(n, "oid", "relname")
 	other := indexes && q.asksOther(n, "oid", "relname")
 	if other {
 		around = n.list
-	}
-	l, err := q.lock(ctx)
-	if err != nil {
-		return err
 	}
 	schema, space, may := "", uint32(0), false
 	return eachItem(around, func(it item) error {

@@ -46,11 +46,11 @@ type Bound struct {
 	Tables []TableUse
 	// Numbers are what it takes for identity columns of the table that it writes.
 	Numbers []*eval.Numbers
-	// Rounds has one row with how many rounds there are, where Env.Round asks for one.
-	Rounds plan.Node
 	// Uses are all relations that it names, itself or through views, with what it does with each;
 	// only where Env.Uses asks for them.
 	Uses []*Use
+	// Rounds has one row with how many rounds there are, where Env.Round asks for one.
+	Rounds plan.Node
 	// Views are the views that it reads, each use once.
 	Views []*Relation
 	// ParamDependent: what the plan is depends on the values of parameters (AS OF $1) or on

@@ -73,6 +73,7 @@ func (b *binder) declareForeign(table string, fields []lake.Field, k *ast.Foreig
 		}
 		places = append(places, i)
 	}
+	b.noteReference(out.Parent, target, places)
 	if len(places) != len(out.Key.Columns) {
 		b.fail(sqlerr.InvalidForeignKey, k.Pos, "number of referencing and referenced columns for foreign key disagree")
 	}

@@ -18,6 +18,20 @@ type Use struct {
 	// of those that are.
 	Reads   bool
 	Columns []string
+	// References: a foreign key to Columns is declared, and nothing read.
+	References bool
+}
+
+// noteReference notes the columns that a foreign key is declared to.
+func (b *binder) noteReference(rel *Relation, fields []lake.Field, places []int) {
+	if !b.env.Uses || rel == nil {
+		return
+	}
+	u := &Use{Relation: rel, References: true}
+	for _, i := range places {
+		u.Columns = append(u.Columns, fields[i].Name)
+	}
+	b.uses = append(b.uses, u)
 }
 
 // columnOf is the column of a use that a ColID stands for.
