@@ -48,13 +48,17 @@ func (s *cteStore) prepare(ctx context.Context) error {
 type cteRef struct {
 	store *cteStore
 	next  *atomic.Int64
+	// taken is set by the one partition that reads a CTE with an error behind its rows: another would
+	// come to the error while the rows before it are still being handed on.
+	taken *atomic.Bool
+	mine  bool
 }
 
 func cteParts(env *Env, s *cteStore) []vec.Source {
-	next := new(atomic.Int64)
+	next, taken := new(atomic.Int64), new(atomic.Bool)
 	out := make([]vec.Source, env.workers())
 	for i := range out {
-		out[i] = &cteRef{store: s, next: next}
+		out[i] = &cteRef{store: s, next: next, taken: taken}
 	}
 	return out
 }
@@ -65,6 +69,11 @@ func (r *cteRef) Next(ctx context.Context) (*vec.Batch, error) {
 	}
 	if err := canceled(ctx); err != nil {
 		return nil, err
+	}
+	if r.store.err != nil && !r.mine {
+		if r.mine = r.taken.CompareAndSwap(false, true); !r.mine {
+			return nil, nil
+		}
 	}
 	k := int(r.next.Add(1)) - 1
 	if k >= len(r.store.rows.chunks) {
