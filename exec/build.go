@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"math/rand/v2"
+
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/plan"
@@ -83,6 +85,13 @@ func buildNode(n plan.Node, env, outer *Env, need columnSet) ([]vec.Source, erro
 			return nil, err
 		}
 		return single(newWindow(env, n, in))
+	case *plan.Sample:
+		in, err := build(n.Input, outer, nil)
+		if err != nil {
+			return nil, err
+		}
+		seed := rand.Uint64()
+		return each(in, func(src vec.Source) (vec.Source, error) { return newSample(env, n, src, seed), nil })
 	case *plan.Sort:
 		need = need.with(exprColumns(n))
 		in, err := build(n.Input, outer, need)

@@ -355,6 +355,16 @@ type Window struct {
 	Calls     []WindowCall
 }
 
+// Sample keeps about Percent of a hundred of Input's rows, chosen by where each lies: the same rows as long as
+// the table's files and Seed are the same.
+type Sample struct {
+	Input     Node
+	File, Pos Column // of Input: each row's address
+	Percent   Expr   // a float8 without columns
+	Seed      Expr   // likewise; nil: another at each run
+	Blocks    bool   // rows that lie together are kept or left together (SYSTEM)
+}
+
 // Sort orders Input. With Limit ≥ 0 set by the planner (HasLimit) it keeps the first
 // Limit rows only: top-N.
 type Sort struct {

@@ -238,6 +238,19 @@ func (n *Window) reshape(r *reshaper) Node {
 	return &m
 }
 
+func (n *Sample) Columns() []Column { return n.Input.Columns() }
+func (n *Sample) Inputs() []Node    { return []Node{n.Input} }
+func (n *Sample) WithInputs(in ...Node) Node {
+	m := *n
+	m.Input = in[0]
+	return &m
+}
+func (n *Sample) reshape(r *reshaper) Node {
+	m := *n
+	m.Percent, m.Seed = r.expr(n.Percent), r.expr(n.Seed)
+	return &m
+}
+
 func (n *Sort) Columns() []Column { return n.Input.Columns() }
 func (n *Sort) Inputs() []Node    { return []Node{n.Input} }
 func (n *Sort) WithInputs(in ...Node) Node {

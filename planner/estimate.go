@@ -233,6 +233,10 @@ func (e *estimator) guess(n plan.Node) float64 {
 		return float64(len(n.Rows))
 	case *plan.Filter:
 		return e.of(n.Input) * e.selectivity(n.Pred)
+	case *plan.Sample:
+		if c, ok := n.Percent.(*plan.Const); ok && !c.Value.IsNull() {
+			return e.of(n.Input) * c.Value.Float() / 100
+		}
 	case *plan.Project, *plan.Window, *plan.Sort:
 		r := e.of(n.Inputs()[0])
 		if s, ok := n.(*plan.Sort); ok && s.HasLimit {

@@ -103,6 +103,17 @@ func (x *explainer) describe(b *box, n plan.Node) {
 			calls = append(calls, c.Func.Name+"("+x.exprs(c.Args)+")")
 		}
 		b.add("Calls", strings.Join(calls, ", "))
+	case *plan.Sample:
+		b.is("Sample")
+		method := "bernoulli"
+		if n.Blocks {
+			method = "system"
+		}
+		text := method + " (" + x.expr(n.Percent) + ")"
+		if n.Seed != nil {
+			text += " REPEATABLE (" + x.expr(n.Seed) + ")"
+		}
+		b.add("Sampling", text)
 	case *plan.Sort:
 		b.is("Sort")
 		if n.HasLimit {

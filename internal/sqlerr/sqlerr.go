@@ -32,6 +32,8 @@ const (
 	CardinalityViolation       Code = "21000"
 	DataException              Code = "22000"
 	ArraySubscript             Code = "2202E"
+	InvalidTablesampleRepeat   Code = "2202G"
+	InvalidTablesampleArgument Code = "2202H"
 	DatetimeOverflow           Code = "22008"
 	DivisionByZero             Code = "22012"
 	IntervalFieldOverflow      Code = "22015"

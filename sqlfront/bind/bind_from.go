@@ -119,12 +119,9 @@ func (b *binder) tableName(t *ast.TableName, lv *level) (plan.Node, *item) {
 	if w := b.joined; w != nil && w.table == t {
 		return b.targetAmong(w, lv)
 	}
-	if t.Sample != nil {
-		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "TABLESAMPLE is not supported").
-			WithHint("Use WHERE random() < 0.01.").At(t.Pos))
-	}
 	if len(t.Parts) == 1 && t.AsOf == nil {
 		if e := b.findCTE(lv, t.Parts[0]); e != nil {
+			b.noSample(t, nil)
 			n := b.cteNode(e)
 			return n, b.addLeaf(lv, n, t.Parts[0], t.Alias, t.Pos)
 		}
@@ -145,7 +142,48 @@ func (b *binder) tableName(t *ast.TableName, lv *level) (plan.Node, *item) {
 			b.own(c.col, it.name, lv, fromInput)
 		}
 	}
+	if t.Sample != nil {
+		n = b.sample(t, lv, n, it)
+	}
 	return n, it
+}
+
+// noSample refuses TABLESAMPLE of what is no table, as PostgreSQL does.
+func (b *binder) noSample(t *ast.TableName, rel *Relation) {
+	if t.Sample != nil && (rel == nil || rel.Table == nil) {
+		b.fail(sqlerr.WrongObjectType, t.Pos, "TABLESAMPLE clause can only be applied to tables and materialized views")
+	}
+}
+
+// sample keeps some of a table's rows, before anything else of the query sees them.
+func (b *binder) sample(t *ast.TableName, lv *level, n plan.Node, it *item) plan.Node {
+	scan, ok := n.(*plan.Scan)
+	if !ok {
+		b.noSample(t, nil)
+	}
+	s := &plan.Sample{Input: n, Blocks: t.Sample.Method == "system"}
+	if !s.Blocks && t.Sample.Method != "bernoulli" {
+		b.fail(sqlerr.UndefinedObject, t.Pos, "tablesample method %s does not exist", t.Sample.Method)
+	}
+	if len(t.Sample.Args) != 1 {
+		b.fail(sqlerr.InvalidTablesampleArgument, t.Pos, "tablesample method %s requires 1 argument, not %d", t.Sample.Method, len(t.Sample.Args))
+	}
+	number := func(e ast.Expr, what string) plan.Expr {
+		if e == nil {
+			return nil
+		}
+		var x plan.Expr
+		lv.in(inLimit, func() { x = b.expr(lv, e) })
+		pos := b.posOf(x)
+		if plan.HasSubquery(x) || len(plan.ExprCols(x)) > 0 {
+			b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "%s with columns or subqueries is not supported", what).At(pos))
+		}
+		return b.coerceArgument(x, types.T(types.Float8), what)
+	}
+	s.Percent, s.Seed = number(t.Sample.Args[0], "TABLESAMPLE"), number(t.Sample.Repeatable, "REPEATABLE")
+	s.File = b.hiddenColumn(lv, it, scan, "_file", plan.HiddenFile, types.T(types.Text))
+	s.Pos = b.hiddenColumn(lv, it, scan, "_pos", plan.HiddenPos, types.T(types.Int8))
+	return s
 }
 
 func qualification(rel *Relation) []string {

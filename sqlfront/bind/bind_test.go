@@ -65,7 +65,6 @@ func TestOwnErrors(t *testing.T) {
 	for _, c := range []struct{ sql, want string }{
 		{"select a into x from t", "0A000: SELECT INTO is not supported"},
 		{"with x as (delete from t returning *) select * from x", "0A000: data-modifying statements in WITH are not supported"},
-		{"select * from t tablesample bernoulli (1)", "0A000: TABLESAMPLE is not supported"},
 		{"select * from loop", "42P19: infinite recursion detected in view \"loop\""},
 		{"select * from bad", "42703: column \"nosuch\" does not exist"},
 		{"delete from v", "42809: \"v\" is a view and cannot be written"},
