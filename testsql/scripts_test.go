@@ -167,21 +167,7 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 			lets[a.rows[0]] = "{" + st.args[0] + "}"
 			continue
 		}
-		named := func(got string) string {
-			for v, name := range lets {
-				got = strings.ReplaceAll(got, v, name)
-			}
-			return got
-		}
-		unordered := len(st.args) > 0 && st.args[0] == "unordered"
-		got := named(a.text(st.verb, unordered))
-		if st.verb == "error" && len(st.args) > 0 && a.err != nil {
-			got, _, _ = strings.Cut(got, " ")
-			st.want, st.has = st.args[0], true
-		}
-		if dir != "" {
-			got = strings.ReplaceAll(got, dir, "{dir}")
-		}
+		got := st.seen(a, lets, dir)
 		switch {
 		case st.verb == "error" && a.err == nil:
 			t.Errorf("%s:%d: no error, but %s", path, st.line, a.tag)
@@ -195,10 +181,25 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 			t.Errorf("%s:%d: %s\n%s\n-- got:\n%s\n-- want:\n%s", path, st.line, st.verb, st.sql, got, st.want)
 		}
 		if st.verb == "query" && a.err == nil {
-			inModes(t, path, st, current, sql, a.text(st.verb, unordered), unordered)
+			inModes(t, path, st, current, sql, a.text(st.verb, st.unordered()), st.unordered())
 		}
 	}
 	return changed
+}
+
+func (st *step) unordered() bool { return len(st.args) > 0 && st.args[0] == "unordered" }
+
+// seen is an answer in the script's form, with the names of what differs from run to run. lets are names by value.
+func (st *step) seen(a answer, lets map[string]string, dir string) string {
+	got := a.text(st.verb, st.unordered())
+	for v, name := range lets {
+		got = strings.ReplaceAll(got, v, name)
+	}
+	if st.verb == "error" && len(st.args) > 0 && a.err != nil {
+		got, _, _ = strings.Cut(got, " ")
+		st.want, st.has = st.args[0], true
+	}
+	return strings.ReplaceAll(got, dir, "{dir}")
 }
 
 // inModes asks again in every mode: the answer may not change.

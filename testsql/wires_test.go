@@ -130,15 +130,7 @@ func runOverWire(t *testing.T, path string, s *script) {
 			lets[a.rows[0]] = "{" + st.args[0] + "}"
 			continue
 		}
-		unordered := len(st.args) > 0 && st.args[0] == "unordered"
-		got := a.text(st.verb, unordered)
-		for v, name := range lets {
-			got = strings.ReplaceAll(got, v, name)
-		}
-		if got = strings.ReplaceAll(got, dir, "{dir}"); st.verb == "error" && len(st.args) > 0 {
-			got, _, _ = strings.Cut(got, " ")
-			st.want = st.args[0]
-		}
+		got := st.seen(a, lets, dir)
 		if st.verb == "setup" && a.err == nil {
 			continue
 		}
@@ -146,7 +138,7 @@ func runOverWire(t *testing.T, path string, s *script) {
 			t.Errorf("%s:%d: %s\n%s\n-- got:\n%s\n-- want:\n%s", path, st.line, st.verb, st.sql, got, st.want)
 		}
 		if st.verb == "query" && a.err == nil {
-			sameInBinary(ctx, t, current, fmt.Sprintf("%s:%d", path, st.line), texts[len(texts)-1], text, unordered)
+			sameInBinary(ctx, t, current, fmt.Sprintf("%s:%d", path, st.line), texts[len(texts)-1], text, st.unordered())
 		}
 	}
 }
