@@ -14,7 +14,7 @@ import (
 func goldenDir(t testing.TB) string {
 	dir := os.Getenv("LHSQL_GOLDEN")
 	if dir == "" {
-		dir = "/work/shared/golden"
+		dir = "../../shared/golden"
 	}
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no golden tables: set LHSQL_GOLDEN")

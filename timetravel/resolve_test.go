@@ -184,7 +184,7 @@ func TestMetadataTables(t *testing.T) {
 func TestGoldenMetadataTables(t *testing.T) {
 	dir := os.Getenv("LHSQL_GOLDEN")
 	if dir == "" {
-		dir = "/work/shared/golden"
+		dir = "../../shared/golden"
 	}
 	for folder, want := range map[string]struct{ files, deletes, partitions int }{
 		"iceberg/lineitem_iceberg":                            {1, 0, 1},
