@@ -98,42 +98,16 @@ func (f Foreign) MySQLDefinition(r *Relation, quote func(string) string) string 
 	return text
 }
 
+func foreignOf(r *Relation) []Foreign { return r.Foreign }
+
 // eachForeign calls f with the foreign keys of tables.
 func (q *query) eachForeign(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, r *Relation, k Foreign) error) error {
-	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
-		if it.def != nil || it.entry.View {
-			return nil
-		}
-		r, err := q.load(ctx, it)
-		if err != nil || r == nil {
-			return err
-		}
-		for _, k := range r.Foreign {
-			if err := f(it, r, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return eachOf(ctx, q, relCol, schemaCol, nameCol, nil, foreignOf, f)
 }
 
 // eachMyForeign is eachForeign over MySQL's databases.
 func (q *query) eachMyForeign(ctx context.Context, dbCol, nameCol string, f func(it myItem, r *Relation, k Foreign) error) error {
-	return q.eachRelation(ctx, dbCol, nameCol, func(it myItem) error {
-		if it.def != nil || it.entry.View {
-			return nil
-		}
-		r, err := q.relation(ctx, it)
-		if err != nil || r == nil {
-			return err
-		}
-		for _, k := range r.Foreign {
-			if err := f(it, r, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return eachMyOf(ctx, q, dbCol, nameCol, foreignOf, f)
 }
 
 // foreignConstraints are the rows of pg_constraint that are foreign keys.

@@ -116,23 +116,11 @@ func (k Key) constraintOID(db string, it item) uint32 {
 	return hashOID("unique", db, it.schema, it.entry.Name, k.Name)
 }
 
-// eachKey calls f with the keys of tables.
+func keysOf(r *Relation) []Key { return r.Keys }
+
+// eachPgKey calls f with the keys of tables.
 func (q *query) eachPgKey(ctx context.Context, relCol, schemaCol, nameCol string, wanted func(item) bool, f func(it item, r *Relation, k Key) error) error {
-	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
-		if it.def != nil || it.entry.View || wanted != nil && !wanted(it) {
-			return nil
-		}
-		r, err := q.load(ctx, it)
-		if err != nil || r == nil {
-			return err
-		}
-		for _, k := range r.Keys {
-			if err := f(it, r, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return eachOf(ctx, q, relCol, schemaCol, nameCol, wanted, keysOf, f)
 }
 
 // mayKey tells whether the query may want the index of a table's key, by the OID in the column.

@@ -220,8 +220,8 @@ func (q *query) relation(ctx context.Context, it myItem) (*Relation, error) {
 	return r, err
 }
 
-// eachKey enumerates keys.
-func (q *query) eachKey(ctx context.Context, dbCol, nameCol string, f func(it myItem, r *Relation, k Key) error) error {
+// eachMyOf is eachOf over MySQL's databases.
+func eachMyOf[T any](ctx context.Context, q *query, dbCol, nameCol string, of func(*Relation) []T, f func(it myItem, r *Relation, x T) error) error {
 	return q.eachRelation(ctx, dbCol, nameCol, func(it myItem) error {
 		if it.def != nil || it.entry.View {
 			return nil
@@ -230,13 +230,18 @@ func (q *query) eachKey(ctx context.Context, dbCol, nameCol string, f func(it my
 		if err != nil || r == nil {
 			return err
 		}
-		for _, k := range r.Keys {
-			if err := f(it, r, k); err != nil {
+		for _, x := range of(r) {
+			if err := f(it, r, x); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// eachKey enumerates keys.
+func (q *query) eachKey(ctx context.Context, dbCol, nameCol string, f func(it myItem, r *Relation, k Key) error) error {
+	return eachMyOf(ctx, q, dbCol, nameCol, keysOf, f)
 }
 
 // mysqlName is what MySQL calls a key.

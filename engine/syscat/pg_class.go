@@ -337,23 +337,29 @@ func pgConstraint(ctx context.Context, q *query) error {
 	return q.keyConstraints(ctx)
 }
 
-// eachCheck calls f with the CHECK constraints of tables.
-func (q *query) eachCheck(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, c Check) error) error {
+// eachOf calls f with what tables have several of, such as keys. wanted, if set, tells which tables are read.
+func eachOf[T any](ctx context.Context, q *query, relCol, schemaCol, nameCol string, wanted func(item) bool, of func(*Relation) []T, f func(it item, r *Relation, x T) error) error {
 	return q.each(ctx, relCol, schemaCol, nameCol, func(it item) error {
-		if it.def != nil || it.entry.View {
+		if it.def != nil || it.entry.View || wanted != nil && !wanted(it) {
 			return nil
 		}
 		r, err := q.load(ctx, it)
 		if err != nil || r == nil {
 			return err
 		}
-		for _, c := range r.Checks {
-			if err := f(it, c); err != nil {
+		for _, x := range of(r) {
+			if err := f(it, r, x); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// eachCheck calls f with the CHECK constraints of tables.
+func (q *query) eachCheck(ctx context.Context, relCol, schemaCol, nameCol string, f func(it item, c Check) error) error {
+	return eachOf(ctx, q, relCol, schemaCol, nameCol, nil, func(r *Relation) []Check { return r.Checks },
+		func(it item, _ *Relation, c Check) error { return f(it, c) })
 }
 
 // checkConstraints are the rows of pg_constraint that are no keys.
