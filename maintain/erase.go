@@ -130,11 +130,12 @@ type TableEvidence struct {
 	Removed   []FileEvidence   `json:"files_removed,omitempty"`
 	RowsGone  int64            `json:"rows_erased"` // of heads of branches
 	// HistoryGone are rows of files that older snapshots show, each once for each set of deletes.
-	HistoryGone int64    `json:"history_rows_erased,omitempty"`
-	Decoded     int64    `json:"objects_decoded"`
-	Hits        int64    `json:"hits"`
-	Searched    string   `json:"searched"` // "bytes", or "values" where the value is too short or a number
-	Copies      []string `json:"may_hold_copies,omitempty"`
+	HistoryGone  int64          `json:"history_rows_erased,omitempty"`
+	HistoryAdded []FileEvidence `json:"history_files_added,omitempty"`
+	Decoded      int64          `json:"objects_decoded"`
+	Hits         int64          `json:"hits"`
+	Searched     string         `json:"searched"` // "bytes", or "values" where the value is too short or a number
+	Copies       []string       `json:"may_hold_copies,omitempty"`
 }
 
 // EraseRecord is the evidence of one erasure, as it stood at the end of a try.

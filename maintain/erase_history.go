@@ -125,7 +125,7 @@ func (x *tableErasure) restate(ctx context.Context, f *findings) (did bool, err 
 	}
 	x.ev.Restated = append(x.ev.Restated, ids...)
 	for _, d := range h.added {
-		x.ev.Added = append(x.ev.Added, FileEvidence{Path: f.m.redact(t.Resolve(d.Path)), Kind: heldName(d), Size: d.FileSize})
+		x.ev.HistoryAdded = append(x.ev.HistoryAdded, FileEvidence{Path: f.m.redact(t.Resolve(d.Path)), Kind: heldName(d), Size: d.FileSize})
 	}
 	x.ev.HistoryGone += h.gone
 	return true, x.e.step(ctx, "history done")
@@ -147,7 +147,7 @@ func (h *history) snapshot(ctx context.Context, r *lake.Restating, s *lake.Snaps
 	h.instead[s.ID] = instead
 	held := f.held(tasks, schema)
 	p := &RewritePlan{g: f.g, spec: RewriteSpec{Statement: "ERASE"}, snapshot: s}
-	if p.opt, err = readRewriteOptions(t, map[string]string{"rewrite-all": "true"}, "write.target-file-size-bytes", 512<<20, slices.Concat(rewriteShared, rewriteOnly)); err != nil {
+	if p.opt, err = dataFileOptions(t, rewriteAll); err != nil {
 		return err
 	}
 	if err := p.use(ctx, &state{table: t, snapshot: s, tasks: tasks}); err != nil {

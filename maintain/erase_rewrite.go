@@ -29,7 +29,7 @@ func (f *findings) rewriteHead(ctx context.Context, env RewriteEnv, branch strin
 	}
 	s.chosen = f.held(s.tasks, t.Schema())
 	p := &RewritePlan{g: f.g, spec: RewriteSpec{Branch: branch, Statement: "ERASE"}, order: tableOrder(t), snapshot: s.snapshot}
-	if p.opt, err = readRewriteOptions(t, map[string]string{"rewrite-all": "true"}, "write.target-file-size-bytes", 512<<20, slices.Concat(rewriteShared, rewriteOnly)); err != nil {
+	if p.opt, err = dataFileOptions(t, rewriteAll); err != nil {
 		return false, err
 	}
 	if err := writable(t, p.opt.specID); err != nil {

@@ -776,7 +776,7 @@ func (e *erasing) end(ctx context.Context, status string) (EraseResult, error) {
 		}
 		add("rewrite", len(ev.Rewritten), "files rewritten as %d, %d rows erased", len(ev.Added), ev.RowsGone)
 		add("drop tag", len(ev.Tags), "%s", strings.Join(ev.Tags, ", "))
-		add("rewrite history", len(ev.Restated), "snapshots, %d rows erased", ev.HistoryGone)
+		add("rewrite history", len(ev.Restated), "snapshots, in %d files, %d rows erased", len(ev.HistoryAdded), ev.HistoryGone)
 		add("expire", len(ev.Expired), "snapshots")
 		var bytes int64
 		for _, f := range ev.Removed {

@@ -42,6 +42,14 @@ var rewriteShared = []string{"target-file-size-bytes", "min-file-size-bytes", "m
 
 var jobOrders = []string{"none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"}
 
+// rewriteAll are the options with which every file that is chosen otherwise is rewritten.
+var rewriteAll = map[string]string{"rewrite-all": "true"}
+
+// dataFileOptions are those of a rewrite of data files.
+func dataFileOptions(t *lake.Table, given map[string]string) (rewriteOptions, error) {
+	return readRewriteOptions(t, given, "write.target-file-size-bytes", 512<<20, slices.Concat(rewriteShared, rewriteOnly))
+}
+
 // readRewriteOptions reads and checks options. sizeProperty is the table property that says how
 // large files are to be, size its default.
 func readRewriteOptions(t *lake.Table, given map[string]string, sizeProperty string, size int64, known []string) (rewriteOptions, error) {

@@ -194,7 +194,7 @@ func PlanRewrite(ctx context.Context, g Target, env RewriteEnv, spec RewriteSpec
 	p := &RewritePlan{g: g, spec: spec}
 	t := g.Table
 	var err error
-	if p.opt, err = readRewriteOptions(t, spec.Options, "write.target-file-size-bytes", 512<<20, slices.Concat(rewriteShared, rewriteOnly)); err != nil {
+	if p.opt, err = dataFileOptions(t, spec.Options); err != nil {
 		return nil, err
 	}
 	switch strategy := strings.ToLower(spec.Strategy); strategy {
