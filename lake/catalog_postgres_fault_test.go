@@ -47,21 +47,21 @@ func newBreaker(t *testing.T, server string) *breaker {
 	return b
 }
 
-// takes tells whether a statement is the one.
-func (b *breaker) takes(kind byte, body []byte) bool {
+// takes tells whether a statement is the one, and whether the server still gets it.
+func (b *breaker) takes(kind byte, body []byte) (is, after bool) {
 	text := string(body)
 	if kind == 'P' { // Parse: the statement's name comes first
 		_, text, _ = strings.Cut(text, "\x00")
 	} else if kind != 'Q' {
-		return false
+		return false, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.at == "" || b.hits > 0 || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), b.at) {
-		return false
+		return false, false
 	}
 	b.hits++
-	return true
+	return true, b.after
 }
 
 func (b *breaker) serve(c net.Conn) {
@@ -106,11 +106,14 @@ func (b *breaker) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if typed && b.takes(kind, msg[5:]) {
-			if !b.after {
+		if typed {
+			is, after := b.takes(kind, msg[5:])
+			if is && !after {
 				return
 			}
-			once.Do(func() { close(swallow) })
+			if is {
+				once.Do(func() { close(swallow) })
+			}
 		}
 		typed = true
 		if _, err := s.Write(msg); err != nil {

@@ -1,14 +1,11 @@
 package write
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
-	"github.com/lhsql/lhsql/lake"
 )
 
 // Of two sessions of which one adds a reference and the other takes away what is referenced, whatever
@@ -33,25 +30,8 @@ func TestForeignKeyRaces(t *testing.T) {
 	} {
 		for _, step := range []string{"load", "validate", "swap"} {
 			t.Run(fmt.Sprint(c.sql, " / ", c.other, " / ", step), func(t *testing.T) {
-				eng := openLake(t, fastDir(t))
-				defer eng.Close()
-				a, b := openSession(t, eng), openSession(t, eng)
-				defer a.Close()
-				defer b.Close()
-				mustRows(t, b)("CREATE SCHEMA s; SET search_path = s; CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE c (p int REFERENCES p); CREATE TABLE k (p int REFERENCES p ON DELETE CASCADE); CREATE TABLE n (p int); CREATE TABLE self (id int PRIMARY KEY, up int REFERENCES self)")
-				mustRows(t, b)("INSERT INTO p VALUES (1); INSERT INTO p VALUES (2); INSERT INTO n VALUES (2); INSERT INTO self VALUES (4, NULL)")
-				mustRows(t, a)("SET search_path = s")
-				var done atomic.Bool
-				ctx := lake.WithYield(context.Background(), func(at string) error {
-					if at == step && done.CompareAndSwap(false, true) {
-						mustRows(t, b)(c.other)
-					}
-					return nil
-				})
-				_, err := execute(ctx, a, c.sql)
-				if !done.Load() {
-					t.Skip("the statement has no such step")
-				}
+				b, err := raced(t, []string{"CREATE SCHEMA s; SET search_path = s; CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE c (p int REFERENCES p); CREATE TABLE k (p int REFERENCES p ON DELETE CASCADE); CREATE TABLE n (p int); CREATE TABLE self (id int PRIMARY KEY, up int REFERENCES self)",
+					"INSERT INTO p VALUES (1); INSERT INTO p VALUES (2); INSERT INTO n VALUES (2); INSERT INTO self VALUES (4, NULL)"}, step, c.sql, c.other)
 				if code := string(sqlerr.CodeOf(err)); code != c.code {
 					t.Errorf("%v, want %q", err, c.code)
 				}

@@ -8,9 +8,41 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lhsql/lhsql/engine"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 )
+
+// raced runs statements in one session and, when they come to a step, another statement in a second one. It gives
+// the second session and the first error of the statements. A test whose statements have no such step is skipped.
+func raced(t *testing.T, setup []string, step, statements, other string) (b *engine.Session, err error) {
+	t.Helper()
+	eng := openLake(t, fastDir(t))
+	t.Cleanup(func() { eng.Close() })
+	a, b := openSession(t, eng), openSession(t, eng)
+	t.Cleanup(a.Close)
+	t.Cleanup(b.Close)
+	for _, sql := range setup {
+		mustRows(t, b)(sql)
+	}
+	mustRows(t, a)("SET search_path = s")
+	var done atomic.Bool
+	ctx := lake.WithYield(context.Background(), func(at string) error {
+		if at == step && done.CompareAndSwap(false, true) {
+			mustRows(t, b)(other)
+		}
+		return nil
+	})
+	for _, sql := range strings.Split(statements, "; ") {
+		if _, e := execute(ctx, a, sql); err == nil {
+			err = e
+		}
+	}
+	if !done.Load() {
+		t.Skip("the statement has no such step")
+	}
+	return b, err
+}
 
 // Of two sessions that write one key at the same time exactly one does it, whatever the order of their
 // steps: who comes second is told so, in the words of a statement that came after the first one's
@@ -45,29 +77,7 @@ func TestUniqueRaces(t *testing.T) {
 	} {
 		for _, step := range []string{"load", "validate", "swap"} {
 			t.Run(fmt.Sprint(c.sql, " / ", c.other, " / ", step), func(t *testing.T) {
-				eng := openLake(t, fastDir(t))
-				defer eng.Close()
-				a, b := openSession(t, eng), openSession(t, eng)
-				defer a.Close()
-				defer b.Close()
-				mustRows(t, b)("CREATE SCHEMA s; SET search_path = s; CREATE TABLE t (id int PRIMARY KEY, v text UNIQUE); INSERT INTO t VALUES (1, 'one'), (2, 'two'); CREATE TABLE u AS SELECT * FROM t")
-				mustRows(t, a)("SET search_path = s")
-				var done atomic.Bool
-				ctx := lake.WithYield(context.Background(), func(at string) error {
-					if at == step && done.CompareAndSwap(false, true) {
-						mustRows(t, b)(c.other)
-					}
-					return nil
-				})
-				var err error
-				for _, sql := range strings.Split(c.sql, "; ") {
-					if _, e := execute(ctx, a, sql); err == nil {
-						err = e
-					}
-				}
-				if !done.Load() {
-					t.Skip("the statement has no such step")
-				}
+				b, err := raced(t, []string{"CREATE SCHEMA s; SET search_path = s; CREATE TABLE t (id int PRIMARY KEY, v text UNIQUE); INSERT INTO t VALUES (1, 'one'), (2, 'two'); CREATE TABLE u AS SELECT * FROM t"}, step, c.sql, c.other)
 				if code := string(sqlerr.CodeOf(err)); code != c.code {
 					t.Errorf("%v, want %q", err, c.code)
 				}
