@@ -277,7 +277,7 @@ func (b *binder) scan(rel *Relation, alias string) *plan.Scan {
 	}
 	if u := b.useOf[rel]; u != nil {
 		for i := range s.Cols {
-			b.columnsOf[s.Cols[i].ID] = columnOf{u, i}
+			b.columnsOf[s.Cols[i].ID] = columnOf{use: u, at: i}
 		}
 	}
 	return s

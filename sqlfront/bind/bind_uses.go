@@ -38,6 +38,9 @@ func (b *binder) noteReference(rel *Relation, fields []lake.Field, places []int)
 type columnOf struct {
 	use *Use
 	at  int
+	// hidden is the name of a metadata column, such as _file: where a row lies, and what partition it is of, is for
+	// those who may read the whole table. No privilege on columns covers it, as with PostgreSQL's system columns.
+	hidden string
 }
 
 // noteUse begins the Use of a relation that has just been found.
@@ -63,7 +66,14 @@ func (b *binder) noteColumns(rel *Relation, cols []plan.Column) {
 		return
 	}
 	for i, c := range cols {
-		b.columnsOf[c.ID] = columnOf{u, i}
+		b.columnsOf[c.ID] = columnOf{use: u, at: i}
+	}
+}
+
+// noteHidden says that a column is a metadata column of a relation.
+func (b *binder) noteHidden(rel *Relation, c plan.Column) {
+	if u := b.useOf[rel]; u != nil {
+		b.columnsOf[c.ID] = columnOf{use: u, hidden: c.Name}
 	}
 }
 
@@ -76,7 +86,9 @@ func (b *binder) finishUses() []*Use {
 			continue
 		}
 		read[c] = true
-		if names := c.use.Relation.columnNames(); c.at < len(names) {
+		if c.hidden != "" {
+			c.use.Columns = append(c.use.Columns, c.hidden)
+		} else if names := c.use.Relation.columnNames(); c.at < len(names) {
 			c.use.Columns = append(c.use.Columns, names[c.at])
 		} else if c.use.Relation.View != nil {
 			c.use.Columns = append(c.use.Columns, b.cols[id].Name)

@@ -494,6 +494,7 @@ func (b *binder) hiddenColumn(lv *level, it *item, scan *plan.Scan, name string,
 	c.NotNull = field == plan.HiddenFile || field == plan.HiddenPos || field == plan.HiddenSpecID
 	b.own(c, it.name, lv, fromInput)
 	scan.Cols = append(scan.Cols, plan.ScanColumn{Column: c, FieldID: field})
+	b.noteHidden(it.rel, c)
 	lv.needExtras() // projections above the scan must let it pass
 	return c
 }
