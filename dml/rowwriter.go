@@ -9,6 +9,7 @@ import (
 	"github.com/lhsql/lhsql/dml/parquet"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/vec"
 )
 
@@ -52,7 +53,7 @@ func (w *RowWriter) Unsorted() { w.unsorted = true }
 type openFile struct {
 	part *partition
 	path string
-	out  lake.Writer
+	out  store.Writer
 	w    *parquet.Writer
 	held int64
 	used int64 // tick of the last write

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -21,7 +22,7 @@ type Sink struct {
 	fields []lake.Field // of the files: the schema's with their stored types, then lineage
 	spec   *lake.PartitionSpec
 	opt    fileOptions
-	fs     lake.FS
+	fs     store.FS
 	id     string
 	sorted int   // sort order id that files claim
 	buffer int64 // bytes that one writer may hold

@@ -22,6 +22,7 @@ import (
 	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/maintain"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
@@ -103,7 +104,7 @@ type Engine struct {
 	sessions map[int32]*Session
 	nextPID  atomic.Int32
 	account  *exec.Account // the server's memory
-	store    lake.FS       // reads tables by path
+	store    store.FS      // reads tables by path
 	known    *lake.MetadataCache
 	footers  *scan.FooterCache
 	pages    *parquet.PageCache

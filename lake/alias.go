@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Alone refuses to remove what a table no longer holds where the same table has another name, which may
@@ -30,7 +31,7 @@ func Alone(ctx context.Context, c Catalog, t *Table) error {
 // beside finds another name whose metadata file lies in the folder of the table's own and is of the same
 // table.
 func (c *sqlCatalog) beside(ctx context.Context, t *Table) (Name, bool, error) {
-	folder := parentLoc(Canonical(t.MetadataLocation)) + "/"
+	folder := store.Parent(store.Canonical(t.MetadataLocation)) + "/"
 	escaped := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.TrimPrefix(folder, "s3://"))
 	type row struct {
 		name Name
@@ -49,7 +50,7 @@ func (c *sqlCatalog) beside(ctx context.Context, t *Table) (Name, bool, error) {
 	}
 	for _, r := range found {
 		own := r.name.Catalog == c.name && r.name.Namespace == t.Name.Namespace && r.name.Table == t.Name.Table
-		if own || parentLoc(Canonical(r.loc))+"/" != folder {
+		if own || store.Parent(store.Canonical(r.loc))+"/" != folder {
 			continue
 		}
 		other, err := c.loadAt(ctx, r.name, r.loc)

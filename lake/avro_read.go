@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-
 	"github.com/lhsql/lhsql/internal/room"
 )
 
@@ -282,6 +281,6 @@ func (f *avroFile) decompress(b []byte) ([]byte, error) {
 }
 
 func (f *avroFile) readBounded(r io.Reader) (b []byte, err error) {
-	f.buf, err = readGrowing(f.buf[:0], r, maxAvroBlock)
+	f.buf, err = room.ReadAll(f.buf[:0], r, maxAvroBlock)
 	return f.buf, err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // OpenCatalog opens a catalog by its properties, spelled as PyIceberg spells them: type
@@ -46,7 +47,7 @@ func OpenCatalogWith(ctx context.Context, known *MetadataCache, name string, pro
 // absolute makes a relative local location absolute and keeps the spelling of others, since
 // other engines share the warehouse by its spelling.
 func absolute(loc string) string {
-	if scheme, _ := splitScheme(loc); scheme != "" {
+	if scheme, _ := store.SplitScheme(loc); scheme != "" {
 		return strings.TrimRight(loc, "/")
 	}
 	if abs, err := filepath.Abs(loc); err == nil {
@@ -59,11 +60,11 @@ func absolute(loc string) string {
 func prefixesOf(props map[string]string) []string {
 	var out []string
 	if w := props["warehouse"]; w != "" {
-		out = append(out, Canonical(w))
+		out = append(out, store.Canonical(w))
 	}
 	for _, l := range strings.Split(props["lhsql.allowed-locations"], ",") {
 		if l = strings.TrimSpace(l); l != "" {
-			out = append(out, Canonical(absolute(l)))
+			out = append(out, store.Canonical(absolute(l)))
 		}
 	}
 	return out

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/clock"
+	"github.com/lhsql/lhsql/internal/patience"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // restCatalog is a catalog that a server keeps (restClient). Commits are sent as updates and
@@ -37,7 +39,7 @@ type restCatalog struct {
 
 func openREST(ctx context.Context, known *MetadataCache, name string, props map[string]string) (Catalog, error) {
 	c := &restCatalog{name: name, props: props, store: NewStoreWith(known, props)}
-	c.quiet.Store(int64(quietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)))
+	c.quiet.Store(int64(patience.QuietProperty(props, "rest.client.socket-timeout-ms", time.Millisecond)))
 	client, err := dialREST(ctx, props, &c.quiet)
 	if err != nil {
 		return nil, sqlerr.Wrap(redact.Error(err, props), sqlerr.ConnectionException, "open catalog %s", name)
@@ -273,8 +275,8 @@ func (c *restCatalog) Load(ctx context.Context, n Name) (*Table, error) {
 	}
 	c.bear(n, answer.Config["token"])
 	// Where a table lies is the server's word, and the server is the administrator's.
-	prefixes := append(prefixesOf(map[string]string{"lhsql.allowed-locations": c.props["lhsql.allowed-locations"]}), Canonical(s.location))
-	t := newTable(c.storeOf(s.location, answer.Config, answer.Credentials), n, Canonical(loc), s, prefixes)
+	prefixes := append(prefixesOf(map[string]string{"lhsql.allowed-locations": c.props["lhsql.allowed-locations"]}), store.Canonical(s.location))
+	t := newTable(c.storeOf(s.location, answer.Config, answer.Credentials), n, store.Canonical(loc), s, prefixes)
 	t.pointer = loc
 	t.passed(ctx, key)
 	return t, nil
@@ -347,8 +349,8 @@ func (c *restCatalog) send(ctx context.Context, attempts []*attempt) error {
 		}
 	}
 	var err error
-	var is answer
-	asked := withAnswer(ctx, &is)
+	var is patience.Answer
+	asked := patience.WithAnswer(ctx, &is)
 	if len(commits) == 1 {
 		r := c.object(http.MethodPost, restTable, commits[0].name)
 		r.body, r.into, r.conflict = commits[0], &commitTableResponse{}, errLostRace
@@ -389,18 +391,18 @@ func (c *restCatalog) allThere(ctx context.Context, commits []tableChange) bool 
 
 // sendError tells a request that did not leave, a lost race, a refusal and a lost answer apart. Of
 // these only the first is certain: see settle.
-func (c *restCatalog) sendError(err error, is *answer, n Name) error {
+func (c *restCatalog) sendError(err error, is *patience.Answer, n Name) error {
 	switch failed := c.fail(err, "table", n.String()); {
 	case err == nil:
 		return nil
 	case errors.Is(err, errNoEndpoint):
 		return sqlerr.New(sqlerr.FeatureNotSupported, "catalog %s cannot commit several tables at once", c.name).
 			WithHint("COMMIT after each table.")
-	case !is.sent.Load():
+	case !is.Sent.Load():
 		return notSent{failed}
-	case is.status.Load() == http.StatusConflict:
+	case is.Status.Load() == http.StatusConflict:
 		return errLostRace
-	case is.refused():
+	case is.Refused():
 		return failed
 	default:
 		return errors.Join(errUnknown, failed)
@@ -410,15 +412,15 @@ func (c *restCatalog) sendError(err error, is *answer, n Name) error {
 // notSent is an error of a request that did not leave.
 type notSent struct{ error }
 
-func (e notSent) Unwrap() []error { return []error{errNotSent, e.error} }
+func (e notSent) Unwrap() []error { return []error{patience.ErrNotSent, e.error} }
 
 // ask makes a request that is no commit of tables, and finds out how it ended where the answer does
 // not say: as commits do (settle), it looks at what there is. done tells whether things are as the
 // request was to make them; telling that they were not so before, so that done proves something.
 func (c *restCatalog) ask(ctx context.Context, what, name string, r *restRequest, telling bool, done func(context.Context) (bool, error)) error {
-	var is answer
-	err := c.client.do(withAnswer(ctx, &is), r)
-	if err == nil && is.status.Load() == http.StatusOK && r.into == nil && telling {
+	var is patience.Answer
+	err := c.client.do(patience.WithAnswer(ctx, &is), r)
+	if err == nil && is.Status.Load() == http.StatusOK && r.into == nil && telling {
 		// Where the protocol answers without a body (204), a page that some gateway shows for
 		// everything looks like an answer, too.
 		if yes, e := done(ctx); e == nil && !yes {
@@ -426,10 +428,10 @@ func (c *restCatalog) ask(ctx context.Context, what, name string, r *restRequest
 		}
 	}
 	failed := c.fail(err, what, name)
-	if err == nil || !is.sent.Load() {
+	if err == nil || !is.Sent.Load() {
 		return failed
 	}
-	refused := is.refused()
+	refused := is.Refused()
 	if refused && !telling {
 		return failed
 	}
@@ -442,7 +444,7 @@ func (c *restCatalog) ask(ctx context.Context, what, name string, r *restRequest
 		case e == nil && refused:
 			return failed
 		}
-		if clock.Sleep(ctx, jittered(100*time.Millisecond, try)) != nil {
+		if clock.Sleep(ctx, patience.Jittered(100*time.Millisecond, try)) != nil {
 			break
 		}
 	}
@@ -504,7 +506,7 @@ func (c *restCatalog) stageNew(ctx context.Context, n Name, spec TableSpec, prop
 	}
 	allow := prefixesOf(map[string]string{"warehouse": c.props["warehouse"], "lhsql.allowed-locations": c.props["lhsql.allowed-locations"]})
 	if l := props["location"]; l != "" {
-		allow = append(allow, Canonical(l))
+		allow = append(allow, store.Canonical(l))
 	}
 	return stage(ctx, c.store, n, spec, strings.TrimRight(location, "/"), allow)
 }
@@ -573,7 +575,7 @@ func (c *restCatalog) Register(ctx context.Context, n Name, loc string) (*Table,
 			_, err = missing(err)
 			return false, err
 		}
-		return Canonical(now.pointer) == Canonical(loc) || slices.ContainsFunc(now.metadataLog, func(l MetadataLogEntry) bool { return Canonical(l.File) == Canonical(loc) }), nil
+		return store.Canonical(now.pointer) == store.Canonical(loc) || slices.ContainsFunc(now.metadataLog, func(l MetadataLogEntry) bool { return store.Canonical(l.File) == store.Canonical(loc) }), nil
 	})
 	if err != nil {
 		return nil, err

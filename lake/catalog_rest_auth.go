@@ -21,6 +21,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/lhsql/lhsql/internal/patience"
 )
 
 // restAuth is who asks: nobody, the bearer of a token that the user has, or of one that is had for
@@ -187,7 +188,7 @@ func (a *restAuth) renew(ctx context.Context) (string, error) {
 
 // ask sends one request to the token server. Whether it arrived is no answer to what the token is for.
 func (a *restAuth) ask(ctx context.Context, form url.Values, bearer string) (string, time.Duration, error) {
-	ctx = context.WithValue(ctx, answerKey{}, nil)
+	ctx = patience.WithAnswer(ctx, nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.server, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", 0, err

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/patience"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/room"
 )
@@ -116,7 +117,7 @@ func dialREST(ctx context.Context, props map[string]string, quiet *atomic.Int64)
 	if err != nil {
 		return nil, err
 	}
-	c.http = &http.Client{Transport: &patience{next: signed, quiet: quiet}}
+	c.http = &http.Client{Transport: &patience.Transport{Next: signed, Quiet: quiet}}
 	c.idle = transport.CloseIdleConnections
 	if err := c.configure(props); err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func dialREST(ctx context.Context, props map[string]string, quiet *atomic.Int64)
 	if signed, err = newRestSigner(ctx, all, transport); err != nil {
 		return nil, err
 	}
-	c.http = &http.Client{Transport: &patience{next: signed, quiet: quiet}}
+	c.http = &http.Client{Transport: &patience.Transport{Next: signed, Quiet: quiet}}
 	c.endpoints = map[string]bool{}
 	list := answer.Endpoints
 	if len(list) == 0 {
@@ -325,11 +326,11 @@ func (c *restClient) exchange(ctx context.Context, r *restRequest, at string, bo
 
 // decode reads an answer with content, whose memory is asked for as it comes.
 func (r *restRequest) decode(rsp *http.Response) error {
-	whole, read := rsp.Body.(wholeBody)
-	b := whole.b
+	whole, read := rsp.Body.(patience.WholeBody)
+	b := whole.Bytes
 	if !read {
 		var err error
-		if b, err = readGrowing(nil, rsp.Body, maxMetadata); err != nil {
+		if b, err = room.ReadAll(nil, rsp.Body, maxMetadata); err != nil {
 			return err
 		}
 	}

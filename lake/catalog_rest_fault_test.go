@@ -237,7 +237,7 @@ func (f *fixture) unheld(s *fakerest.Server) []string {
 // restFaultFixture has a table t with a file and a branch b, a table u, a view v and an empty schema.
 func restFaultFixture(t *testing.T) (*fixture, *fakerest.Server) {
 	f, s := restFixture(t)
-	f.c.(*restCatalog).store.local.volatile = true // two thousand times
+	f.c.(*restCatalog).store.Volatile = true // two thousand times
 	s.Transactions = true
 	f.must(f.c.CreateNamespace(f.ctx, "a", map[string]string{"old": "1"}))
 	f.must(f.c.CreateNamespace(f.ctx, "empty", nil))

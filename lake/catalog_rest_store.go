@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // A REST catalog tells with each table how its objects are reached (the LoadTableResult's config and
@@ -23,7 +25,7 @@ const maxStores = 64
 // credentials: "Clients must first check whether the respective credentials exist in the
 // storage-credentials field before checking the config".
 func (c *restCatalog) storeOf(location string, config map[string]string, credentials []vended) *Store {
-	if scheme, _ := splitScheme(location); scheme == "" || scheme == "file" {
+	if scheme, _ := store.SplitScheme(location); scheme == "" || scheme == "file" {
 		return c.store
 	}
 	props := maps.Clone(c.client.props)
@@ -32,18 +34,16 @@ func (c *restCatalog) storeOf(location string, config map[string]string, credent
 	if len(credentials) == 0 {
 		return c.storeBy(props)
 	}
-	s := NewStoreWith(c.store.known, props)
+	var places []store.Place
 	for _, v := range credentials {
 		own := maps.Clone(props)
 		if v.Config["s3.access-key-id"] != "" {
 			delete(own, "s3.session-token") // which belongs to other keys
 		}
 		maps.Copy(own, v.Config)
-		s.places = append(s.places, storePlace{Canonical(v.Prefix), c.storeBy(own)})
+		places = append(places, store.Place{Prefix: store.Canonical(v.Prefix), Store: c.storeBy(own).Store})
 	}
-	// The most specific prefix comes first.
-	slices.SortStableFunc(s.places, func(a, b storePlace) int { return len(b.prefix) - len(a.prefix) })
-	return s
+	return NewStoreWith(c.store.known, props, places...)
 }
 
 // storeBy is the store of some properties.

@@ -9,6 +9,7 @@ import (
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake/fakerest"
+	"github.com/lhsql/lhsql/lake/store/fakes3"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -119,7 +120,7 @@ func TestRESTCreateWithRows(t *testing.T) {
 // Credentials that the server gives with a table open its objects, and nothing else does.
 func TestRESTVendedCredentials(t *testing.T) {
 	f, s := restFixture(t)
-	bucket := &bucketServer{objects: map[string][]byte{}, parts: map[string]map[int][]byte{}, users: []string{"admin", "vended"}}
+	bucket := fakes3.New(nil, "admin", "vended")
 	h := httptest.NewServer(bucket)
 	defer h.Close()
 	open := func(props map[string]string) Catalog {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // sqlCatalog keeps pointers in two SQL tables, in PyIceberg's layout, so that PyIceberg,
@@ -685,11 +686,11 @@ func (c *sqlCatalog) Register(ctx context.Context, n Name, loc string) (*Table, 
 	loc = absolute(loc)
 	// The file must be readable and in a place that this catalog may use, so that register is
 	// no way to read files that are none of its business.
-	if err := allowed(Canonical(loc), c.prefixes); err != nil {
+	if err := store.Allowed(store.Canonical(loc), c.prefixes); err != nil {
 		return nil, err
 	}
-	if !isMetadataFile(Canonical(loc)) {
-		latest, err := latestMetadata(ctx, c.store, Canonical(loc))
+	if !isMetadataFile(store.Canonical(loc)) {
+		latest, err := latestMetadata(ctx, c.store, store.Canonical(loc))
 		if err != nil {
 			return nil, err
 		}

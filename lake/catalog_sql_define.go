@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // A transaction's definitions become rows in one transaction of the catalog's database. Each row
@@ -26,7 +27,7 @@ func (c *sqlCatalog) pointed(ctx context.Context, files []string) (map[string]bo
 	out := map[string]bool{}
 	for _, f := range files {
 		// One place is spelled in several ways.
-		loc := Canonical(f)
+		loc := store.Canonical(f)
 		spelled := []any{f, loc, "file://" + loc, "file:" + loc}
 		if rest, ok := strings.CutPrefix(loc, "s3://"); ok {
 			spelled = append(spelled, "s3a://"+rest, "s3n://"+rest)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Temporary is the catalog of one session's temporary tables and views: a namespace whose
@@ -40,7 +41,7 @@ var _ Catalog = (*Temporary)(nil)
 // OpenTemporary makes an empty catalog over folder, which exists and is the catalog's alone.
 func OpenTemporary(known *MetadataCache, name, namespace, folder string) *Temporary {
 	c := &Temporary{name: name, namespace: namespace, folder: folder,
-		store: &Store{known: known, local: LocalFS{volatile: true}}, prefixes: []string{Canonical(folder)}}
+		store: &Store{&store.Store{Volatile: true}, known}, prefixes: []string{store.Canonical(folder)}}
 	c.engine = commitEngine{pointers: c, load: c.loadAt}
 	return c
 }
@@ -71,7 +72,7 @@ func (s TemporaryState) Empty() bool { return len(s.tables)+len(s.views) == 0 }
 func (c *Temporary) Sweep() error {
 	live := map[string]bool{}
 	for _, loc := range c.State().tables {
-		rest := strings.TrimPrefix(Canonical(loc), Canonical(c.folder)+"/")
+		rest := strings.TrimPrefix(store.Canonical(loc), store.Canonical(c.folder)+"/")
 		first, _, _ := strings.Cut(rest, "/")
 		live[first] = true
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/invariant"
+	"github.com/lhsql/lhsql/internal/patience"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Result is how a commit ended.
@@ -400,7 +402,7 @@ func (g *commitEngine) results(ctx context.Context, attempts []*attempt) ([]*Tab
 		a.remember(ctx)
 		t, err := g.load(ctx, name, a.to)
 		if err != nil {
-			t = &Table{Name: name, MetadataLocation: Canonical(a.to), state: *a.edit.s, place: a.head.place, pointer: a.to}
+			t = &Table{Name: name, MetadataLocation: store.Canonical(a.to), state: *a.edit.s, place: a.head.place, pointer: a.to}
 		}
 		out[i] = t
 	}
@@ -412,7 +414,7 @@ func (a *attempt) remember(ctx context.Context) {
 	if a.parsed == nil || a.head.place == nil {
 		return
 	}
-	p, loc := a.head.place, Canonical(a.to)
+	p, loc := a.head.place, store.Canonical(a.to)
 	p.cache.Put(metadataKey(ctx, p.store, loc), a.parsed, metadataCost(a.parsed.raw))
 }
 
@@ -426,7 +428,7 @@ func (a *attempt) remember(ctx context.Context) {
 // it is not coming any more; that it is not seen is an answer then.
 func (g *commitEngine) settle(ctx context.Context, attempts []*attempt, moves []pointerMove, commit string, err error) error {
 	refused := Outcome(err) != Unknown
-	if refused && (g.send == nil || errors.Is(err, errNotSent)) {
+	if refused && (g.send == nil || errors.Is(err, patience.ErrNotSent)) {
 		return err // a database's word is certain
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -438,7 +440,7 @@ func (g *commitEngine) settle(ctx context.Context, attempts []*attempt, moves []
 		case refused && e == nil:
 			return err
 		}
-		if clock.Sleep(ctx, jittered(100*time.Millisecond, try)) != nil {
+		if clock.Sleep(ctx, patience.Jittered(100*time.Millisecond, try)) != nil {
 			break
 		}
 	}

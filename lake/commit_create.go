@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // newState makes the metadata of a table that has no history.
@@ -231,7 +232,7 @@ func (e *Edit) clear() error {
 }
 
 // stage makes a new table's metadata in memory.
-func stage(ctx context.Context, store FS, n Name, spec TableSpec, location string, prefixes []string) (*Table, error) {
+func stage(ctx context.Context, files store.FS, n Name, spec TableSpec, location string, prefixes []string) (*Table, error) {
 	if spec.Schema == nil {
 		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "table %s has no columns", n.Table)
 	}
@@ -256,19 +257,19 @@ func stage(ctx context.Context, store FS, n Name, spec TableSpec, location strin
 	if err := e.define(spec); err != nil {
 		return nil, err
 	}
-	t, err := staged(store, n, e, prefixes)
+	t, err := staged(files, n, e, prefixes)
 	if err != nil {
 		return nil, err
 	}
 	// Where the table may write is the catalog's business: its location decides nothing.
-	if err := allowed(Canonical(location), t.place.fs.(*guardFS).prefixes); err != nil {
+	if err := store.Allowed(store.Canonical(location), t.place.fs.(*store.Guard).Prefixes); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
 // staged wraps an Edit that is not committed as a table, to write files for.
-func staged(store FS, n Name, e *Edit, prefixes []string) (*Table, error) {
+func staged(files store.FS, n Name, e *Edit, prefixes []string) (*Table, error) {
 	if err := e.flush(); err != nil {
 		return nil, err
 	}
@@ -280,7 +281,7 @@ func staged(store FS, n Name, e *Edit, prefixes []string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{store: store, cache: knownBy(store), fs: &guardFS{inner: store, prefixes: prefixes}}
+	p := &place{store: files, cache: knownBy(files), fs: &store.Guard{Inner: files, Prefixes: prefixes}}
 	return &Table{Name: n, state: *s, place: p, staged: e}, nil
 }
 
@@ -341,7 +342,7 @@ func (c *sqlCatalog) stageNew(ctx context.Context, n Name, spec TableSpec, props
 // dropped without PURGE, or is being made. Tables that share a folder are not safe from what other
 // engines remove as orphans.
 func (c *sqlCatalog) ownFolder(ctx context.Context, location string) (string, error) {
-	err := c.store.List(ctx, Canonical(absolute(location))+"/", func(o Object) error {
+	err := c.store.List(ctx, store.Canonical(absolute(location))+"/", func(o store.Object) error {
 		if o.Partial {
 			return nil
 		}
@@ -383,7 +384,7 @@ func replacing(ctx context.Context, old *Table, spec TableSpec) (*Table, error) 
 	if err := e.define(spec); err != nil {
 		return nil, err
 	}
-	t, err := staged(old.place.store, old.Name, e, old.place.fs.(*guardFS).prefixes)
+	t, err := staged(old.place.store, old.Name, e, old.place.fs.(*store.Guard).Prefixes)
 	if err == nil {
 		t.pointer, t.MetadataLocation = old.pointer, old.MetadataLocation
 	}

@@ -3,6 +3,8 @@ package lake
 import (
 	"slices"
 	"strings"
+
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // visibleIn tells whether a table is as the edit was to make it, in all that the edit touched. It
@@ -55,7 +57,7 @@ func (e *Edit) visible(u obj, is *Table, now *state, t *Table) bool {
 		b, had := t.Ref(name)
 		return has == had && a.SnapshotID == b.SnapshotID && a.Branch == b.Branch
 	case "set-location":
-		return Canonical(now.location) == Canonical(e.s.location)
+		return store.Canonical(now.location) == store.Canonical(e.s.location)
 	case "upgrade-format-version":
 		return now.formatVersion >= e.s.formatVersion
 	case "assign-uuid":

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/types"
 )
 
@@ -357,7 +358,7 @@ func TestStageReplaceDrop(t *testing.T) {
 	f.must(f.c.Rename(f.ctx, u, v))
 	f.must(f.c.Drop(f.ctx, v, true))
 	left := 0
-	f.must(LocalFS{}.List(f.ctx, f.dir+"/wh/a/u", func(o Object) error { left++; t.Log(o.Path); return nil }))
+	f.must(store.LocalFS{}.List(f.ctx, f.dir+"/wh/a/u", func(o store.Object) error { left++; t.Log(o.Path); return nil }))
 	if left != 0 {
 		t.Errorf("%d files are left", left)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // TestMain turns the test program into a writer process where TestKilledWriters asks for one.
@@ -104,7 +106,7 @@ func TestKilledWriters(t *testing.T) {
 	}
 	f.verify()
 	t.Logf("%d acknowledged, %d live", len(acked), len(live))
-	left, _ := filepath.Glob(f.dir + "/wh/a/t/metadata/" + tempMark + "*")
+	left, _ := filepath.Glob(f.dir + "/wh/a/t/metadata/" + store.TempMark + "*")
 	if len(left) > 2*cycles {
 		t.Errorf("%d half-written files are left", len(left))
 	}

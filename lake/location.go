@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // StatisticsPath is a new path for the statistics of a snapshot.
@@ -59,7 +60,7 @@ func (t *Table) FilePath(partition, name string) string {
 	hash := hashFolders(name)
 	switch {
 	case !within(folder, location):
-		_, rest := splitScheme(location)
+		_, rest := store.SplitScheme(location)
 		at := path.Clean("/" + strings.TrimLeft(rest, "/"))
 		return folder + "/" + hash + "/" + strings.TrimLeft(path.Base(path.Dir(at))+"/"+path.Base(at), "/") + "/" + name
 	case !partitioned:
@@ -72,21 +73,21 @@ func (t *Table) FilePath(partition, name string) string {
 // not let it read the files that stay where they are (V7): a table's own folder is allowed as such,
 // and moves.
 func (t *Table) mayMove(to string) error {
-	if Canonical(to) == Canonical(t.location) || t.place == nil {
+	if store.Canonical(to) == store.Canonical(t.location) || t.place == nil {
 		return nil
 	}
-	g, ok := t.place.fs.(*guardFS)
+	g, ok := t.place.fs.(*store.Guard)
 	if !ok {
 		return nil
 	}
 	var stay []string
-	for _, p := range g.prefixes {
+	for _, p := range g.Prefixes {
 		if !within(p, t.location) {
 			stay = append(stay, p)
 		}
 	}
 	for _, loc := range []string{to, t.location} {
-		if err := allowed(strings.TrimRight(Canonical(loc), "/"), stay); err != nil {
+		if err := store.Allowed(strings.TrimRight(store.Canonical(loc), "/"), stay); err != nil {
 			return err
 		}
 	}

@@ -3,11 +3,11 @@ package lake
 import (
 	"context"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
-	"path/filepath"
-
 	"github.com/lhsql/lhsql/internal/testseed"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Files with some bytes changed give values or errors, never a panic, and take no undue
@@ -22,7 +22,7 @@ func TestChangedBytes(t *testing.T) {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		for _, n := range names {
-			b, err := LocalFS{}.ReadAll(context.Background(), n)
+			b, err := store.LocalFS{}.ReadAll(context.Background(), n)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // OpenPath opens a table by a metadata file or by its folder, wherever it lies now. A path
@@ -20,9 +21,9 @@ func OpenPath(ctx context.Context, path string) (*Table, error) {
 
 // OpenPathIn is OpenPath through a store. Where allow is not nil the path must lie under one
 // of these locations.
-func OpenPathIn(ctx context.Context, store FS, path string, allow []string) (*Table, error) {
-	loc := Canonical(path)
-	if !isObject(loc) {
+func OpenPathIn(ctx context.Context, files store.FS, path string, allow []string) (*Table, error) {
+	loc := store.Canonical(path)
+	if !store.IsObject(loc) {
 		abs, err := filepath.Abs(loc)
 		if err != nil {
 			return nil, sqlerr.Wrap(err, sqlerr.IOError, "open %s", path)
@@ -30,25 +31,25 @@ func OpenPathIn(ctx context.Context, store FS, path string, allow []string) (*Ta
 		loc = abs
 	}
 	if allow != nil {
-		if err := allowed(loc, canonicalAll(allow)); err != nil {
+		if err := store.Allowed(loc, canonicalAll(allow)); err != nil {
 			return nil, err
 		}
 	}
 	name := Name{Table: tableNameOf(loc)}
 	if !isMetadataFile(loc) {
-		m, err := latestMetadata(ctx, store, loc)
+		m, err := latestMetadata(ctx, files, loc)
 		if err != nil {
 			return nil, err
 		}
 		loc = m
 	}
-	return loadTable(ctx, store, name, loc, canonicalAll(allow))
+	return loadTable(ctx, files, name, loc, canonicalAll(allow))
 }
 
 func canonicalAll(list []string) []string {
 	var out []string
 	for _, l := range list {
-		out = append(out, Canonical(l))
+		out = append(out, store.Canonical(l))
 	}
 	return out
 }
@@ -59,7 +60,7 @@ func isMetadataFile(loc string) bool {
 
 func tableNameOf(loc string) string {
 	if isMetadataFile(loc) {
-		loc = parentLoc(loc)
+		loc = store.Parent(loc)
 	}
 	loc = strings.TrimSuffix(loc, "/metadata")
 	return loc[strings.LastIndexByte(loc, '/')+1:]
@@ -82,13 +83,13 @@ func metadataVersion(name string) (int, bool) {
 // version-hint.text names, or a later one (the hint may lag), by version number. Of several
 // with one number, which concurrent writers may leave behind, the hint decides, else the
 // latest update.
-func latestMetadata(ctx context.Context, store FS, folder string) (string, error) {
-	dir := joinLoc(folder, "metadata")
+func latestMetadata(ctx context.Context, files store.FS, folder string) (string, error) {
+	dir := store.Join(folder, "metadata")
 	if strings.HasSuffix(folder, "/metadata") {
 		dir = folder
 	}
 	hint := ""
-	if b, err := store.ReadAll(ctx, joinLoc(dir, "version-hint.text")); err == nil && len(b) < 1024 {
+	if b, err := files.ReadAll(ctx, store.Join(dir, "version-hint.text")); err == nil && len(b) < 1024 {
 		hint = strings.TrimSpace(string(b))
 	}
 	hinted := func(name string) bool {
@@ -96,10 +97,10 @@ func latestMetadata(ctx context.Context, store FS, folder string) (string, error
 	}
 	var best []string
 	top := -1
-	err := store.List(ctx, dir, func(o Object) error {
+	err := files.List(ctx, dir, func(o store.Object) error {
 		p := o.Path
 		name := p[strings.LastIndexByte(p, '/')+1:]
-		if o.Partial || parentLoc(Canonical(p)) != dir {
+		if o.Partial || store.Parent(store.Canonical(p)) != dir {
 			return nil
 		}
 		if n, ok := metadataVersion(name); ok {
@@ -123,16 +124,16 @@ func latestMetadata(ctx context.Context, store FS, folder string) (string, error
 			return p, nil
 		}
 	}
-	return newestOf(ctx, store, best)
+	return newestOf(ctx, files, best)
 }
 
-func newestOf(ctx context.Context, store FS, files []string) (string, error) {
+func newestOf(ctx context.Context, in store.FS, files []string) (string, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
 	best, at := "", int64(-1)
 	for _, p := range files {
-		b, err := store.ReadAll(ctx, p)
+		b, err := in.ReadAll(ctx, p)
 		if err != nil {
 			return "", sqlerr.Wrap(err, sqlerr.IOError, "read table metadata %s", p)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // OrphanSearch says where files that nothing holds are looked for.
@@ -46,7 +47,7 @@ const (
 // It refuses where it cannot be told whose files are whose: where another table of the catalog has a
 // folder in common with this one, where a folder holds metadata of something else, or where one of
 // another table format does.
-func Orphans(ctx context.Context, c Catalog, t *Table, how OrphanSearch) ([]Object, error) {
+func Orphans(ctx context.Context, c Catalog, t *Table, how OrphanSearch) ([]store.Object, error) {
 	s := &orphanSearch{OrphanSearch: how, t: t, held: newLocSet(), elsewhere: newLocSet()}
 	if err := s.alone(ctx, c); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func Orphans(ctx context.Context, c Catalog, t *Table, how OrphanSearch) ([]Obje
 	if err := s.own(ctx); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(s.found, func(a, b Object) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(s.found, func(a, b store.Object) int { return strings.Compare(a.Path, b.Path) })
 	// Others may have committed what was listed. Young files are safe by their age; a commit of old
 	// ones (add_files, a rollback) is not.
 	now, err := c.Load(ctx, t.Name)
@@ -88,7 +89,7 @@ func Orphans(ctx context.Context, c Catalog, t *Table, how OrphanSearch) ([]Obje
 	if err := s.hold(ctx, now, added); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(s.found, func(o Object) bool { return s.held.has(o.Path) }), nil
+	return slices.DeleteFunc(s.found, func(o store.Object) bool { return s.held.has(o.Path) }), nil
 }
 
 type orphanSearch struct {
@@ -98,8 +99,8 @@ type orphanSearch struct {
 	partNames []string // partition fields whose folders look hidden
 	held      *locSet
 	elsewhere *locSet // what is held outside of the roots, by its path in its store
-	found     []Object
-	metadata  []Object // metadata files under the roots that are not held
+	found     []store.Object
+	metadata  []store.Object // metadata files under the roots that are not held
 }
 
 // alone makes the roots, and refuses where another table has a folder in them or around them.
@@ -109,7 +110,7 @@ func (s *orphanSearch) alone(ctx context.Context, c Catalog) error {
 	}
 	own := s.t.roots()
 	for i, r := range own {
-		own[i] = strings.TrimRight(Canonical(r), "/")
+		own[i] = strings.TrimRight(store.Canonical(r), "/")
 	}
 	others, err := holders(ctx, c, s.t, map[Name]bool{s.t.Name: true})
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *orphanSearch) alone(ctx context.Context, c Catalog) error {
 		}
 	}
 	if s.Folder != "" {
-		f := strings.TrimRight(Canonical(s.Folder), "/")
+		f := strings.TrimRight(store.Canonical(s.Folder), "/")
 		if !slices.ContainsFunc(own, func(r string) bool { return within(f, r) }) {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "%s is no folder of table %s", s.Folder, s.t.Name.Table).
 				WithHint("Its folders are: %s.", strings.Join(own, ", "))
@@ -180,18 +181,18 @@ func (s *orphanSearch) hold(ctx context.Context, t *Table, snaps []*Snapshot) er
 
 // holdReal adds a local file by the name that it has under a root, where a link leads there.
 func (s *orphanSearch) holdReal(loc string, real map[string]string) error {
-	if isObject(loc) {
+	if store.IsObject(loc) {
 		return nil
 	}
-	dir := parentLoc(loc)
+	dir := store.Parent(loc)
 	at, ok := real[dir]
 	if !ok {
 		at = realPath(dir)
 		real[dir] = at
 	}
 	for _, r := range s.roots {
-		if rest, ok := under(joinLoc(at, loc[strings.LastIndexByte(loc, '/')+1:]), realPath(r)); ok {
-			if _, err := s.held.add(joinLoc(r, rest)); err != nil {
+		if rest, ok := store.Under(store.Join(at, loc[strings.LastIndexByte(loc, '/')+1:]), realPath(r)); ok {
+			if _, err := s.held.add(store.Join(r, rest)); err != nil {
 				return err
 			}
 		}
@@ -221,8 +222,8 @@ func looksHidden(name string) bool {
 
 // list goes through a root.
 func (s *orphanSearch) list(ctx context.Context, root string) error {
-	return s.each(ctx, root, func(o Object) error {
-		rest, _ := under(o.Path, root)
+	return s.each(ctx, root, func(o store.Object) error {
+		rest, _ := store.Under(o.Path, root)
 		for _, name := range strings.Split(rest, "/") {
 			switch {
 			case name == "_delta_log" || name == ".hoodie":
@@ -260,9 +261,9 @@ func (s *orphanSearch) list(ctx context.Context, root string) error {
 }
 
 // each calls visit for every object in a root.
-func (s *orphanSearch) each(ctx context.Context, root string, visit func(Object) error) error {
-	err := s.t.FS().List(ctx, root, func(o Object) error {
-		o.Path = Canonical(o.Path)
+func (s *orphanSearch) each(ctx context.Context, root string, visit func(store.Object) error) error {
+	err := s.t.FS().List(ctx, root, func(o store.Object) error {
+		o.Path = store.Canonical(o.Path)
 		return visit(o)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -296,7 +297,7 @@ func (s *orphanSearch) own(ctx context.Context) error {
 const metadataHead = 64 << 10
 
 // metadataUUID is the table-uuid of a metadata file; "" if it has none or cannot be understood.
-func metadataUUID(ctx context.Context, files FS, loc string) (string, error) {
+func metadataUUID(ctx context.Context, files store.FS, loc string) (string, error) {
 	f, err := files.Open(ctx, loc, -1)
 	if err != nil {
 		return "", err

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"sort"
 	"strconv"
@@ -207,31 +206,7 @@ func gunzip(b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readGrowing(nil, z, maxMetadata)
-}
-
-// readGrowing adds all of r to b, at most bytes of it. r says nothing of its length and may be a
-// thousand times what was stored: memory is asked for as b grows.
-func readGrowing(b []byte, r io.Reader, most int) ([]byte, error) {
-	for {
-		if len(b) == cap(b) {
-			more := max(64<<10, cap(b)/2)
-			if err := room.Take(cap(b) + more); err != nil {
-				return nil, err
-			}
-			b = append(make([]byte, 0, cap(b)+more), b...)
-		}
-		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		switch {
-		case err == io.EOF:
-			return b, nil
-		case err != nil:
-			return nil, err
-		case len(b) > most:
-			return nil, fmt.Errorf("it is larger than %d bytes", most)
-		}
-	}
+	return room.ReadAll(nil, z, maxMetadata)
 }
 
 // metadataCost is about the memory that a metadata file takes as values: its text, and for each

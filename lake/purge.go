@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // MayRemove refuses to remove files of a table whose owner wants them kept.
@@ -91,7 +92,7 @@ func (f folders) holds(loc string) bool {
 // within tells whether a location is a folder, or lies in it, by whole names: whatever way both are
 // spelled.
 func within(loc, folder string) bool {
-	_, ok := under(strings.TrimRight(Canonical(loc), "/"), strings.TrimRight(Canonical(folder), "/"))
+	_, ok := store.Under(strings.TrimRight(store.Canonical(loc), "/"), strings.TrimRight(store.Canonical(folder), "/"))
 	return ok
 }
 
@@ -139,7 +140,7 @@ func holders(ctx context.Context, c Catalog, t *Table, gone map[Name]bool) (fold
 		other, err := c.(*sqlCatalog).loadAt(ctx, n, rows[n])
 		if err != nil {
 			// It may be in a store that this catalog has no key for: its metadata's folder must do.
-			other, err = &Table{state: state{location: parentLoc(parentLoc(Canonical(rows[n])))}}, nil
+			other, err = &Table{state: state{location: store.Parent(store.Parent(store.Canonical(rows[n])))}}, nil
 		}
 		if out, err = out.add(ctx, c, t, n, other, err); err != nil {
 			return nil, err
@@ -171,7 +172,7 @@ func (f folders) add(ctx context.Context, c Catalog, t *Table, n Name, other *Ta
 		if e != nil {
 			return nil, e
 		}
-		at = []string{parentLoc(parentLoc(Canonical(loc)))}
+		at = []string{store.Parent(store.Parent(store.Canonical(loc)))}
 	}
 	for _, root := range at {
 		for _, own := range t.roots() {

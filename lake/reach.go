@@ -7,6 +7,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/room"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Which files does a table's metadata hold, and why? Everything that removes files asks here, and
@@ -98,7 +99,7 @@ func (t *Table) ReachAll(ctx context.Context, how Reach, visit func(*Held) error
 	if t.MetadataLocation == "" {
 		return nil
 	}
-	return visit(&Held{Path: Canonical(t.MetadataLocation), Kind: HeldMetadata, Size: int64(len(t.raw))})
+	return visit(&Held{Path: store.Canonical(t.MetadataLocation), Kind: HeldMetadata, Size: int64(len(t.raw))})
 }
 
 func (how Reach) pardon(err error, what, loc string) error {

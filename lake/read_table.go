@@ -9,6 +9,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/cache"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // MetadataCache holds metadata and manifests: what was read from immutable files. Whoever opens
@@ -21,9 +22,26 @@ func NewMetadataCache(max int64) *MetadataCache { return cache.New[string, any](
 // ownCache is the size of the cache of a store that was given none.
 const ownCache = 64 << 20
 
+// Store is a store with the cache of what was read through it.
+type Store struct {
+	*store.Store
+	known *MetadataCache
+}
+
+// NewStore makes the store of a catalog's properties (s3.endpoint, s3.region, …), with a cache of its own.
+func NewStore(props map[string]string) *Store {
+	return NewStoreWith(NewMetadataCache(ownCache), props)
+}
+
+// NewStoreWith is NewStore with a cache that others share. What lies at one of the places is reached by the
+// place's store.
+func NewStoreWith(known *MetadataCache, props map[string]string, places ...store.Place) *Store {
+	return &Store{store.New(props, places...), known}
+}
+
 // knownBy is the cache of what was read through a store. One that is no *Store has none.
-func knownBy(store FS) *MetadataCache {
-	if s, ok := store.(*Store); ok {
+func knownBy(files store.FS) *MetadataCache {
+	if s, ok := files.(*Store); ok {
 		return s.known
 	}
 	return &MetadataCache{}
@@ -31,20 +49,20 @@ func knownBy(store FS) *MetadataCache {
 
 // place is where a table's files lie and how they are reached. Shared by a table's states.
 type place struct {
-	fs    FS // guarded
-	store FS // unguarded, for the commit engine's own checks
+	fs    store.FS // guarded
+	store store.FS // unguarded, for the commit engine's own checks
 	cache *MetadataCache
 	// from, to map locations of a moved table: its metadata speaks of from, it lies at to.
 	from, to string
 }
 
 // loadTable reads the metadata file at loc. prefixes are the places that the catalog allows.
-func loadTable(ctx context.Context, store FS, name Name, loc string, prefixes []string) (*Table, error) {
-	loc = Canonical(loc)
-	known := knownBy(store)
-	key := metadataKey(ctx, store, loc)
+func loadTable(ctx context.Context, files store.FS, name Name, loc string, prefixes []string) (*Table, error) {
+	loc = store.Canonical(loc)
+	known := knownBy(files)
+	key := metadataKey(ctx, files, loc)
 	v, err := known.Get(ctx, key, func() (any, int64, error) {
-		b, err := store.ReadAll(ctx, loc)
+		b, err := files.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -57,7 +75,7 @@ func loadTable(ctx context.Context, store FS, name Name, loc string, prefixes []
 	if err != nil {
 		return nil, metadataError(err, loc)
 	}
-	t := newTable(store, name, loc, v.(*state), prefixes)
+	t := newTable(files, name, loc, v.(*state), prefixes)
 	t.passed(ctx, key)
 	return t, nil
 }
@@ -79,19 +97,21 @@ func (t *Table) passed(ctx context.Context, key string) {
 	if old, ok := known.Find(was.(string)); ok {
 		before := &Table{state: *old.(*state), place: t.place}
 		if s := before.CurrentSnapshot(); s != nil && (t.currentSnapshot == nil || *t.currentSnapshot != s.ID) {
-			known.Drop("list:" + identity(ctx, t.place.fs, t.Resolve(s.ManifestList)))
+			known.Drop("list:" + store.Identity(ctx, t.place.fs, t.Resolve(s.ManifestList)))
 		}
 	}
 	known.Drop(was.(string))
 }
 
 // metadataKey is the name of a metadata file in the cache: what was really opened.
-func metadataKey(ctx context.Context, store FS, loc string) string {
-	return "metadata:" + identity(ctx, store, loc)
+func metadataKey(ctx context.Context, files store.FS, loc string) string {
+	return "metadata:" + store.Identity(ctx, files, loc)
 }
 
 // latestKey is where the cache keeps which state of a table it saw last.
-func latestKey(name Name, loc string) string { return "latest:" + name.String() + " " + parentLoc(loc) }
+func latestKey(name Name, loc string) string {
+	return "latest:" + name.String() + " " + store.Parent(loc)
+}
 
 // stateBefore is the state of a table that was seen last; nil: none is known. Who reads what others have
 // committed reads what is new in it, as they did who wrote it: else whoever committed last would commit next.
@@ -112,17 +132,17 @@ func metadataError(err error, loc string) error {
 	return sqlerr.Wrap(err, sqlerr.IOError, "read table metadata %s", loc)
 }
 
-func newTable(store FS, name Name, loc string, s *state, prefixes []string) *Table {
-	p := &place{store: store, cache: knownBy(store)}
-	root := parentLoc(loc)
+func newTable(files store.FS, name Name, loc string, s *state, prefixes []string) *Table {
+	p := &place{store: files, cache: knownBy(files)}
+	root := store.Parent(loc)
 	if strings.HasSuffix(root, "/metadata") || root == "metadata" {
-		root = parentLoc(root)
+		root = store.Parent(root)
 	}
 	prefixes = append(prefixes[:len(prefixes):len(prefixes)], root)
-	was := Canonical(s.location)
-	_, inPlace := under(loc, was)
+	was := store.Canonical(s.location)
+	_, inPlace := store.Under(loc, was)
 	if meta := s.properties["write.metadata.path"]; meta != "" && !inPlace {
-		_, inPlace = under(loc, Canonical(meta))
+		_, inPlace = store.Under(loc, store.Canonical(meta))
 	}
 	if !inPlace && s.location != "" {
 		var wide bool
@@ -131,7 +151,7 @@ func newTable(store FS, name Name, loc string, s *state, prefixes []string) *Tab
 			prefixes = append(prefixes, p.warehouse(root))
 		}
 	}
-	p.fs = &guardFS{inner: store, prefixes: prefixes}
+	p.fs = &store.Guard{Inner: files, Prefixes: prefixes}
 	return &Table{Name: name, MetadataLocation: loc, state: *s, place: p}
 }
 
@@ -157,22 +177,22 @@ func movedFrom(was, root string) (from, to string, wide bool) {
 
 // warehouse is the topmost folder over root that is known to have moved with the table.
 func (p *place) warehouse(root string) string {
-	rest, _ := under(root, p.to)
+	rest, _ := store.Under(root, p.to)
 	first, _, more := strings.Cut(rest, "/")
 	if !more {
 		return root
 	}
-	return joinLoc(p.to, first)
+	return store.Join(p.to, first)
 }
 
 // Resolve maps a path as metadata spells it to where it lies now (moved tables).
 func (t *Table) Resolve(path string) string {
-	c := Canonical(path)
+	c := store.Canonical(path)
 	if t.place == nil || t.place.from == "" {
 		return c
 	}
-	if rest, ok := under(c, t.place.from); ok {
-		return joinLoc(t.place.to, rest)
+	if rest, ok := store.Under(c, t.place.from); ok {
+		return store.Join(t.place.to, rest)
 	}
 	return c
 }
@@ -183,7 +203,7 @@ func (t *Table) Moved() bool { return t.place != nil && t.place.from != "" }
 
 // FS is the store that holds the table's files. It refuses locations outside of the table's
 // places.
-func (t *Table) FS() FS { return t.place.fs }
+func (t *Table) FS() store.FS { return t.place.fs }
 
 // Manifests reads the manifest list of s; nil s gives none. The result is shared: do not modify.
 func (t *Table) Manifests(ctx context.Context, s *Snapshot) ([]*Manifest, error) {
@@ -305,7 +325,7 @@ func (t *Table) readEntries(ctx context.Context, m *Manifest, spec *PartitionSpe
 // cached reads what lies at loc, or remembers it under the prefix and what really lies there: a
 // table's folder may have been made anew.
 func (p *place) cached(ctx context.Context, prefix, loc string, load func() (any, int64, error)) (any, error) {
-	id := identity(ctx, p.fs, loc)
+	id := store.Identity(ctx, p.fs, loc)
 	if id == "" { // not there, or not to be read: the error says so
 		v, _, err := load()
 		return v, err

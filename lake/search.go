@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -35,7 +36,7 @@ func PlainBytes(b []byte, visit func(part string, plain []byte)) error {
 		if err != nil {
 			return err
 		}
-		plain, err := readGrowing(nil, z, maxMetadata)
+		plain, err := room.ReadAll(nil, z, maxMetadata)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func plainPuffin(b []byte, visit func(string, []byte)) error {
 	payload := b[n-12-size : n-12]
 	if compressed {
 		var err error
-		if payload, err = readGrowing(nil, lz4.NewReader(bytes.NewReader(payload)), maxBlob); err != nil {
+		if payload, err = room.ReadAll(nil, lz4.NewReader(bytes.NewReader(payload)), maxBlob); err != nil {
 			return err
 		}
 		visit("footer", payload)
@@ -161,7 +162,7 @@ func plainPuffin(b []byte, visit func(string, []byte)) error {
 		default:
 			return sqlerr.New(sqlerr.FeatureNotSupported, "a blob of a Puffin file is compressed by %q", x.Codec)
 		}
-		plain, err := readGrowing(nil, r, maxBlob)
+		plain, err := room.ReadAll(nil, r, maxBlob)
 		if err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func plainPuffin(b []byte, visit func(string, []byte)) error {
 // Lying calls visit for every object in the table's folders, and tells whether the table's state
 // holds it. It refuses as Orphans does, where it cannot be told whose files are whose. Files of version
 // hints are not visited.
-func Lying(ctx context.Context, c Catalog, t *Table, visit func(o Object, held bool) error) error {
+func Lying(ctx context.Context, c Catalog, t *Table, visit func(o store.Object, held bool) error) error {
 	s := &orphanSearch{OrphanSearch: OrphanSearch{Hidden: true}, t: t, held: newLocSet(), elsewhere: newLocSet()}
 	if err := s.alone(ctx, c); err != nil {
 		return err
@@ -181,9 +182,9 @@ func Lying(ctx context.Context, c Catalog, t *Table, visit func(o Object, held b
 	if err := s.hold(ctx, t, t.snapshots); err != nil {
 		return err
 	}
-	var others []Object
+	var others []store.Object
 	for _, r := range s.roots {
-		err := s.each(ctx, r, func(o Object) error {
+		err := s.each(ctx, r, func(o store.Object) error {
 			held := s.held.has(o.Path)
 			if !held && isMetadataFile(o.Path) {
 				others = append(others, o)

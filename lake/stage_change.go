@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Staged is what a transaction has done to one table so far, seen by nobody else: a chain of
@@ -49,7 +50,7 @@ func beginStaged(base *Table) *Staged {
 func stagedLocation(base *Table) string {
 	loc := base.MetadataLocation
 	if loc == "" {
-		loc = Canonical(base.location) + "/metadata/"
+		loc = store.Canonical(base.location) + "/metadata/"
 	}
 	return fmt.Sprintf("%s#%d", loc, stagedStates.Add(1))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // StorageKind is what bytes in a table's folders are held for.
@@ -85,7 +86,7 @@ func Usage(ctx context.Context, c Catalog, t *Table) (out Storage, shared bool, 
 		return out, false, err
 	}
 	for _, r := range s.roots {
-		err := s.each(ctx, r, func(o Object) error {
+		err := s.each(ctx, r, func(o store.Object) error {
 			switch {
 			case current.has(o.Path):
 				count(StorageCurrent, o.Size)
@@ -128,4 +129,19 @@ func (t *Table) byReason() (main, heads, rest []*Snapshot) {
 		}
 	}
 	return main, heads, rest
+}
+
+// OldVersions counts what a store has kept of objects of a table's folders that were replaced or removed.
+func OldVersions(ctx context.Context, t *Table) (n int, err error) {
+	v, ok := t.FS().(store.Versions)
+	if !ok {
+		return 0, nil
+	}
+	for _, r := range t.roots() {
+		k, err := v.OldVersions(ctx, r)
+		if n += k; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }

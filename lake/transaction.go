@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Transaction is a catalog as a transaction block has made it so far: what the block has changed
@@ -73,7 +74,7 @@ func (r *relation) made() bool { return r.row == Name{} }
 
 // wroteFile is a file that only the transaction knows.
 type wroteFile struct {
-	fs   FS
+	fs   store.FS
 	path string
 }
 

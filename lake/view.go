@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // View is an Iceberg view at its current version (view spec, version 1).
@@ -261,7 +262,7 @@ func (c *sqlCatalog) LoadView(ctx context.Context, n Name) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.store.known.Get(ctx, "view:"+n.String()+" "+identity(ctx, c.store, Canonical(loc)), func() (any, int64, error) {
+	v, err := c.store.known.Get(ctx, "view:"+n.String()+" "+store.Identity(ctx, c.store, store.Canonical(loc)), func() (any, int64, error) {
 		b, err := c.store.ReadAll(ctx, loc)
 		if err != nil {
 			return nil, 0, err
@@ -326,7 +327,7 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 // the file's place.
 func (c *sqlCatalog) writeView(ctx context.Context, location, previous string, b []byte) (string, error) {
 	loc := location + "/metadata/" + nextMetadataName(previous, false)
-	if err := allowed(Canonical(loc), c.prefixes); err != nil {
+	if err := store.Allowed(store.Canonical(loc), c.prefixes); err != nil {
 		return "", err
 	}
 	if err := c.store.Create(ctx, loc, b); err != nil {

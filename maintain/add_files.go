@@ -18,6 +18,7 @@ import (
 	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/planner"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
@@ -202,7 +203,7 @@ type source struct {
 
 // list finds the files. The table's store refuses places that the catalog may not use.
 func (p *addition) list(ctx context.Context) ([]source, error) {
-	root := lake.Canonical(p.Source)
+	root := store.Canonical(p.Source)
 	files := p.t.FS()
 	var out []source
 	seen := 0
@@ -223,7 +224,7 @@ func (p *addition) list(ctx context.Context) ([]source, error) {
 	case sqlerr.CodeOf(err) == sqlerr.InsufficientPrivilege:
 		return nil, err
 	default: // a folder, or nothing
-		err = files.List(ctx, root, func(o lake.Object) error {
+		err = files.List(ctx, root, func(o store.Object) error {
 			if below, _ := strings.CutPrefix(o.Path, root); o.Partial || hidden(below) || folderMark(o.Path) {
 				return nil
 			}
@@ -511,10 +512,10 @@ func (p *addition) change() lake.Change {
 	if !p.Duplicate {
 		mine := map[string]bool{}
 		for _, f := range p.add {
-			mine[lake.Canonical(f.Path)] = true
+			mine[store.Canonical(f.Path)] = true
 		}
 		c.Kind = lake.CopyOnWrite // an append that looks at what others added
-		c.Conflicts = func(f *lake.DataFile) bool { return mine[lake.Canonical(f.Path)] }
+		c.Conflicts = func(f *lake.DataFile) bool { return mine[store.Canonical(f.Path)] }
 	}
 	c.Edit = func(e *lake.Edit) error {
 		now := e.Table()

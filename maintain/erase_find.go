@@ -11,6 +11,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/types"
@@ -30,7 +31,7 @@ type findings struct {
 	shown     map[int64]bool       // heads of branches whose rows have it under the table's schema alone
 	stats     map[int64][]string   // statistics files that hold it, by snapshot
 	log       []string             // metadata files of the log that hold it, as the log says
-	orphans   []lake.Object        // that hold it
+	orphans   []store.Object       // that hold it
 	fixed     []string             // places that no step reaches: properties, comments, defaults, names
 	unread    []string             // objects that could not be looked into
 }
@@ -404,7 +405,7 @@ func (f *findings) metadata(ctx context.Context) error {
 	}
 	fixed := func(where string) {
 		f.fixed = append(f.fixed, where)
-		f.holders = append(f.holders, Holder{Table: t.Name.String(), Kind: holderProperty, Path: lake.Canonical(t.MetadataLocation), Where: where, Rows: -1,
+		f.holders = append(f.holders, Holder{Table: t.Name.String(), Kind: holderProperty, Path: store.Canonical(t.MetadataLocation), Where: where, Rows: -1,
 			Until: "the table, until it is altered"})
 	}
 	for _, k := range sortedKeys(t.Properties()) {
@@ -445,9 +446,9 @@ func (f *findings) inFields(fields []lake.Field) bool {
 // others looks into objects in the table's folders that nothing holds, and, paranoid, into manifests
 // and lists of those that it holds.
 func (f *findings) others(ctx context.Context, paranoid bool) error {
-	var list []lake.Object
+	var list []store.Object
 	kept := map[string]bool{}
-	err := lake.Lying(ctx, f.g.Catalog, f.t, func(o lake.Object, held bool) error {
+	err := lake.Lying(ctx, f.g.Catalog, f.t, func(o store.Object, held bool) error {
 		if !held || paranoid {
 			list = append(list, o)
 		}
@@ -462,7 +463,7 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 	sort.Slice(list, func(i, j int) bool { return list[i].Path < list[j].Path })
 	var mu sync.Mutex
 	hits := map[string]objectHits{}
-	err = eachAtOnce(ctx, list, func(o lake.Object) {
+	err = eachAtOnce(ctx, list, func(o store.Object) {
 		h := f.s.object(ctx, o.Path, -1, true, true)
 		mu.Lock()
 		hits[o.Path] = h
@@ -492,7 +493,7 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 			}
 			continue
 		case kept[o.Path]:
-			if !reported[o.Path] && o.Path != lake.Canonical(f.t.MetadataLocation) {
+			if !reported[o.Path] && o.Path != store.Canonical(f.t.MetadataLocation) {
 				f.holders = append(f.holders, Holder{Table: f.t.Name.String(), Kind: holderManifest, Path: o.Path, Where: strings.Join(h.Where, ", "), Rows: -1, Until: "the snapshots that list it"})
 			}
 			continue

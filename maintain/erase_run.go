@@ -15,6 +15,7 @@ import (
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -642,8 +643,8 @@ func (x *tableErasure) remove(ctx context.Context, path, kind string) error {
 
 // removeLocked removes a file, with the versions that the store has kept of it, and notes what it was.
 func (x *tableErasure) removeLocked(ctx context.Context, mu *sync.Mutex, path, kind string) error {
-	store := x.g.Table.FS()
-	size, sum, there, err := digest(ctx, store, path)
+	files := x.g.Table.FS()
+	size, sum, there, err := digest(ctx, files, path)
 	if err != nil {
 		return err
 	}
@@ -651,11 +652,11 @@ func (x *tableErasure) removeLocked(ctx context.Context, mu *sync.Mutex, path, k
 		if err := lake.Step(ctx, "erase file"); err != nil {
 			return err
 		}
-		if err := store.Remove(ctx, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := files.Remove(ctx, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	_, left, err := lake.RemoveVersions(ctx, store, path)
+	_, left, err := store.RemoveVersions(ctx, files, path)
 	mu.Lock()
 	defer mu.Unlock()
 	if there {
@@ -686,7 +687,7 @@ func (x *tableErasure) versions(ctx context.Context) error {
 	x.e.state.secret.Versions[x.ev.Table] = nil
 	x.left, x.why = 0, nil
 	for _, p := range list {
-		if _, left, err := lake.RemoveVersions(ctx, x.g.Table.FS(), p); left != 0 {
+		if _, left, err := store.RemoveVersions(ctx, x.g.Table.FS(), p); left != 0 {
 			x.kept(p, left, err)
 		}
 	}

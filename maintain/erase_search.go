@@ -15,6 +15,7 @@ import (
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/scan"
 	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/types"
@@ -39,7 +40,7 @@ func (h *objectHits) any() bool { return h.Values > 0 || len(h.Where) > 0 }
 // searching looks through objects, each once: none that the format knows is ever replaced.
 type searching struct {
 	m   *matcher
-	fs  lake.FS
+	fs  store.FS
 	mem scan.Memory
 
 	mu    sync.Mutex
@@ -47,7 +48,7 @@ type searching struct {
 	part  map[string]objectHits // of what was searched in the fields alone
 }
 
-func newSearching(m *matcher, fs lake.FS, mem scan.Memory) *searching {
+func newSearching(m *matcher, fs store.FS, mem scan.Memory) *searching {
 	return &searching{m: m, fs: fs, mem: mem, known: map[string]objectHits{}, part: map[string]objectHits{}}
 }
 
@@ -121,7 +122,7 @@ func decoded(magic []byte) bool {
 		bytes.HasPrefix(magic, []byte("{"))
 }
 
-func (s *searching) parquet(ctx context.Context, f lake.File, path string, whole bool) objectHits {
+func (s *searching) parquet(ctx context.Context, f store.File, path string, whole bool) objectHits {
 	h := objectHits{Kind: "parquet"}
 	has := map[int]bool{}
 	statistics := false
@@ -167,7 +168,7 @@ func (s *searching) parquet(ctx context.Context, f lake.File, path string, whole
 }
 
 // raw looks for needles in a file's bytes as they are.
-func (s *searching) raw(ctx context.Context, f lake.File) (bool, error) {
+func (s *searching) raw(ctx context.Context, f store.File) (bool, error) {
 	keep := 0
 	for _, n := range s.m.needles {
 		keep = max(keep, len(n)-1)
@@ -262,7 +263,7 @@ func eachAtOnce[T any](ctx context.Context, list []T, f func(T)) error {
 }
 
 // digest is an object's size and SHA-256; ok false: it is not there.
-func digest(ctx context.Context, store lake.FS, path string) (size int64, sum string, ok bool, err error) {
+func digest(ctx context.Context, store store.FS, path string) (size int64, sum string, ok bool, err error) {
 	f, err := store.Open(ctx, path, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, "", false, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/scan"
 )
 
@@ -75,7 +76,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 					v.columns = append(v.columns, w)
 				}
 			}
-		case o.path == lake.Canonical(t.MetadataLocation) && len(v.fixed) > 0:
+		case o.path == store.Canonical(t.MetadataLocation) && len(v.fixed) > 0:
 		case o.held && h.Kind == "avro" && !named:
 			manifests++
 		default:
@@ -91,7 +92,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		list = list[:0]
 		return err
 	}
-	err := lake.Lying(ctx, g.Catalog, t, func(o lake.Object, held bool) error { return add(object{o.Path, held, o.Partial, o.Modified}) })
+	err := lake.Lying(ctx, g.Catalog, t, func(o store.Object, held bool) error { return add(object{o.Path, held, o.Partial, o.Modified}) })
 	if err != nil {
 		return v, err
 	}

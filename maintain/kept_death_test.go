@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 var deathsEvery = flag.Int("kept.every", 16, "a process dies at each so many steps of a procedure; 1: at every one")
@@ -78,7 +79,7 @@ func diesAt(t *testing.T, version, call string, last int, steps *int) bool {
 		}
 		return errDead
 	}
-	ctx := lake.WithStoreSteps(lake.WithYield(h.ctx, step), func(op, path string) error { return step(op + " " + filepath.Base(path)) })
+	ctx := store.WithSteps(lake.WithYield(h.ctx, step), func(op, path string) error { return step(op + " " + filepath.Base(path)) })
 	_, err := ask(ctx, h.s, call)
 	*steps = max(*steps, n)
 	if died == "" && err != nil {

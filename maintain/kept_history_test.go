@@ -20,6 +20,7 @@ import (
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/testsql/speccheck"
 	"github.com/lhsql/lhsql/types"
 )
@@ -467,7 +468,7 @@ func (h *keptHistory) procedure() {
 		}
 		return step(s)
 	})
-	ctx = lake.WithStoreSteps(ctx, func(op, path string) error { return step(op + " " + filepath.Base(path)) })
+	ctx = store.WithSteps(ctx, func(op, path string) error { return step(op + " " + filepath.Base(path)) })
 	out, err := ask(ctx, h.s, sql)
 	if err != nil {
 		h.log = append(h.log, "-- "+err.Error())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/guard"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // Removed counts what was removed, or would be.
@@ -42,7 +43,7 @@ const removers = 8
 // remover removes files, some at a time. One that cannot be removed does not hold up the others.
 type remover struct {
 	ctx   context.Context
-	files lake.FS
+	files store.FS
 	job   *Job
 	dry   bool
 

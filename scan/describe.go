@@ -7,6 +7,7 @@ import (
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/types"
 )
@@ -48,7 +49,7 @@ func (d *Description) Of(id int) *ColumnDescription {
 // names. Every column must be the table's, of its type or one that widens to it (lake.Widens), and
 // required columns must be there without NULL; partition tells of fields whose value the file's partition
 // gives.
-func Describe(ctx context.Context, f lake.File, path string, mem Memory, t *lake.Table, mapping []lake.MappedField, partition func(id int) bool) (out *Description, err error) {
+func Describe(ctx context.Context, f store.File, path string, mem Memory, t *lake.Table, mapping []lake.MappedField, partition func(id int) bool) (out *Description, err error) {
 	defer func() { err = atFile(err, path) }()
 	defer guard(path, &err)
 	if mem == nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/lhsql/lhsql/internal/cache"
-	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/scan/parquet"
 )
 
@@ -20,7 +20,7 @@ func NewFooterCache(max int64) *FooterCache {
 }
 
 // Get reads the footer of f, or remembers it.
-func (c *FooterCache) Get(ctx context.Context, f lake.File, mem Memory) (*parquet.Footer, error) {
+func (c *FooterCache) Get(ctx context.Context, f store.File, mem Memory) (*parquet.Footer, error) {
 	key := f.Identity()
 	return c.Cache.Get(ctx, key, func() (*parquet.Footer, int64, error) {
 		ft, err := parquet.ReadFooter(ctx, f, mem)

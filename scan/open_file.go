@@ -8,6 +8,7 @@ import (
 	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/scan/parquet"
 	"github.com/lhsql/lhsql/types"
@@ -17,7 +18,7 @@ import (
 type openFile struct {
 	s        *Scanner
 	task     *plan.FileTask
-	file     lake.File
+	file     store.File
 	identity string // of file
 	footer   *parquet.Footer
 	columns  []fileColumn // by slot
@@ -134,7 +135,7 @@ func (s *Scanner) open(ctx context.Context, task *plan.FileTask) (ms []morsel, e
 
 // openParquet opens a file and reads its footer. Manifests have been seen to give wrong sizes:
 // where the footer is not at the end that they tell, the store is asked.
-func (s *Scanner) openParquet(ctx context.Context, df *lake.DataFile) (lake.File, *parquet.Footer, error) {
+func (s *Scanner) openParquet(ctx context.Context, df *lake.DataFile) (store.File, *parquet.Footer, error) {
 	at := s.node.Table.Resolve(df.Path)
 	size := df.FileSize
 	if size <= 0 {

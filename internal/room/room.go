@@ -12,6 +12,8 @@
 package room
 
 import (
+	"fmt"
+	"io"
 	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
@@ -162,3 +164,27 @@ func (b *Builder) String() string { return String(b.b) }
 
 // Reset empties b, whose text lives on where it was handed out.
 func (b *Builder) Reset() { b.b = nil }
+
+// ReadAll adds all of r to b, at most bytes of it. r says nothing of its length and may be a
+// thousand times what was stored: memory is asked for as b grows.
+func ReadAll(b []byte, r io.Reader, most int) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			more := max(64<<10, cap(b)/2)
+			if err := Take(cap(b) + more); err != nil {
+				return nil, err
+			}
+			b = append(make([]byte, 0, cap(b)+more), b...)
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) > most:
+			return nil, fmt.Errorf("it is larger than %d bytes", most)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/lake/store"
 )
 
 // contents is what a Parquet file really holds, as another reader than ours sees it.
@@ -93,7 +94,7 @@ const maxRows = 1 << 20
 // stored is a file of a table as an io.ReaderAt.
 type stored struct {
 	ctx  context.Context
-	file lake.File
+	file store.File
 }
 
 func (s stored) ReadAt(p []byte, off int64) (int, error) {

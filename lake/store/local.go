@@ -1,4 +1,4 @@
-package lake
+package store
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/google/uuid"
-
 	"github.com/lhsql/lhsql/internal/room"
 )
 
@@ -22,9 +21,10 @@ type LocalFS struct {
 	volatile bool // what is written need not outlive the process: nothing is flushed to the disk
 }
 
-// tempMark is in the name of files that are being written. Readers of folders skip them.
-const tempMark = ".lhsql-tmp-"
+// TempMark is in the name of files that are being written. Readers of folders skip them.
+const TempMark = ".lhsql-tmp-"
 
+// Open implements FS.
 func (LocalFS) Open(ctx context.Context, path string, size int64) (File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -71,6 +71,7 @@ func (l *localFile) ReadAt(ctx context.Context, p []byte, off int64) error {
 	return nil
 }
 
+// ReadAll implements FS.
 func (LocalFS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -109,6 +110,7 @@ func identityOf(path string, st fs.FileInfo) string {
 	return string(b)
 }
 
+// Create implements FS.
 func (l LocalFS) Create(ctx context.Context, path string, data []byte) error {
 	w, err := l.CreateStream(ctx, path)
 	if err != nil {
@@ -125,6 +127,7 @@ func (l LocalFS) Create(ctx context.Context, path string, data []byte) error {
 	return nil
 }
 
+// CreateStream implements FS.
 func (l LocalFS) CreateStream(ctx context.Context, path string) (Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -134,7 +137,7 @@ func (l LocalFS) CreateStream(ctx context.Context, path string) (Writer, error) 
 	if err := l.makeFolders(dir); err != nil {
 		return nil, err
 	}
-	tmp := filepath.Join(dir, tempMark+uuid.NewString())
+	tmp := filepath.Join(dir, TempMark+uuid.NewString())
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, err
@@ -230,6 +233,7 @@ func renameNew(tmp, path string) error {
 	return renameNoReplace(tmp, path)
 }
 
+// Remove implements FS.
 func (LocalFS) Remove(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -237,6 +241,7 @@ func (LocalFS) Remove(ctx context.Context, path string) error {
 	return os.Remove(Canonical(path))
 }
 
+// List implements FS.
 func (LocalFS) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	root := Canonical(prefix)
 	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -259,6 +264,6 @@ func (LocalFS) List(ctx context.Context, prefix string, yield func(Object) error
 		if err != nil {
 			return err
 		}
-		return yield(Object{Path: p, Size: info.Size(), Modified: info.ModTime(), Partial: strings.Contains(d.Name(), tempMark)})
+		return yield(Object{Path: p, Size: info.Size(), Modified: info.ModTime(), Partial: strings.Contains(d.Name(), TempMark)})
 	})
 }

@@ -1,4 +1,4 @@
-package lake
+package store
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func TestS3ErrorsHoldNoSecrets(t *testing.T) {
 	away := httptest.NewServer(nil)
 	away.Close()
 	for what, endpoint := range map[string]string{"refuses": store.URL, "is away": away.URL + "/base?token=TOKTOK"} {
-		s := NewStore(map[string]string{"s3.endpoint": endpoint, "s3.access-key-id": "KEYKEYKEY", "s3.secret-access-key": "SECRETSECRET", "s3.session-token": "TOKENTOKEN"})
+		s := New(map[string]string{"s3.endpoint": endpoint, "s3.access-key-id": "KEYKEYKEY", "s3.secret-access-key": "SECRETSECRET", "s3.session-token": "TOKENTOKEN"})
 		ctx := context.Background()
 		_, read := s.ReadAll(ctx, "s3://b/x/y")
 		_, open := s.Open(ctx, "s3://b/x/y", -1)

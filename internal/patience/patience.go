@@ -1,4 +1,8 @@
-package lake
+// Package patience is how requests to catalogs and object stores bear what networks do. Three things are
+// told apart: a request that was not sent or not processed, which may be sent again whatever it asks; an
+// answer that was lost, after which only what changes nothing is asked again; and a peer that says
+// nothing, which is given up after a while (a read time-out), since TCP would wait for hours.
+package patience
 
 import (
 	"bytes"
@@ -16,35 +20,34 @@ import (
 
 	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/redact"
+	"github.com/lhsql/lhsql/internal/room"
 )
 
-// How requests to catalogs and object stores bear what networks do. Three things are told apart:
-// a request that was not sent or not processed, which may be sent again whatever it asks; an answer
-// that was lost, after which only what changes nothing is asked again; and a peer that says nothing,
-// which is given up after a while (a read time-out), since TCP would wait for hours.
+// ErrQuiet says that a peer sent no byte for as long as one waits.
+var ErrQuiet = errors.New("no byte came within the time that is waited")
 
-// errQuiet says that a peer sent no byte for as long as one waits.
-var errQuiet = errors.New("no byte came within the time that is waited")
-
-// errNotSent says that a request did not leave: nothing of it happened.
-var errNotSent = errors.New("the request was not sent")
+// ErrNotSent says that a request did not leave: nothing of it happened.
+var ErrNotSent = errors.New("the request was not sent")
 
 // defaultQuiet is how long no byte may come, unless properties say otherwise. A catalog answers a
 // commit when it has written the metadata to a store of its own.
 const defaultQuiet = 60 * time.Second
 
-// longestRetryAfter bounds the pause that a peer may ask for.
-const longestRetryAfter = time.Minute
+// MaxBody bounds an answer that is read whole, in bytes: a catalog's holds a table's metadata.
+const MaxBody = 1 << 30
 
-// answer is what is known of a request's fate, for who asks for it by withAnswer.
-type answer struct {
-	sent   atomic.Bool  // a connection was had: it may have arrived
-	status atomic.Int64 // of the last response; 0: none came
+// LongestRetryAfter bounds the pause that a peer may ask for.
+const LongestRetryAfter = time.Minute
+
+// Answer is what is known of a request's fate, for who asks for it by WithAnswer.
+type Answer struct {
+	Sent   atomic.Bool  // a connection was had: it may have arrived
+	Status atomic.Int64 // of the last response; 0: none came
 }
 
-// refused tells whether the peer said that it did not do what it was asked.
-func (a *answer) refused() bool {
-	switch s := a.status.Load(); {
+// Refused tells whether the peer said that it did not do what it was asked.
+func (a *Answer) Refused() bool {
+	switch s := a.Status.Load(); {
 	case s == http.StatusRequestTimeout, s == http.StatusSeeOther:
 		return false
 	default:
@@ -54,18 +57,19 @@ func (a *answer) refused() bool {
 
 type answerKey struct{}
 
-func withAnswer(ctx context.Context, a *answer) context.Context {
+// WithAnswer has requests under ctx that may change something note in a what became of them; nil ends that.
+func WithAnswer(ctx context.Context, a *Answer) context.Context {
 	return context.WithValue(ctx, answerKey{}, a)
 }
 
-// once sends a request by do. The body of the response must be closed.
-func once(do func(*http.Request) (*http.Response, error), r *http.Request, quiet time.Duration) (*http.Response, error) {
+// Once sends a request by do. The body of the response must be closed.
+func Once(do func(*http.Request) (*http.Response, error), r *http.Request, quiet time.Duration) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	w := &watchdog{quiet: quiet, cancel: cancel, timer: time.AfterFunc(quiet, func() { cancel(errQuiet) })}
-	a, asks := ctx.Value(answerKey{}).(*answer)
-	asks = asks && changes(r)
+	w := &watchdog{quiet: quiet, cancel: cancel, timer: time.AfterFunc(quiet, func() { cancel(ErrQuiet) })}
+	a, asks := ctx.Value(answerKey{}).(*Answer)
+	asks = asks && a != nil && changes(r)
 	if asks {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) }})
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.Sent.Store(true) }})
 	}
 	r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
@@ -78,7 +82,7 @@ func once(do func(*http.Request) (*http.Response, error), r *http.Request, quiet
 	}
 	w.alive()
 	if asks {
-		a.status.Store(int64(rsp.StatusCode))
+		a.Status.Store(int64(rsp.StatusCode))
 	}
 	rsp.Body = &watchedBody{ReadCloser: rsp.Body, w: w, ctx: ctx, ends: true}
 	return rsp, nil
@@ -90,8 +94,8 @@ func changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Meth
 
 // quietly names the reason of an error that a watchdog made.
 func quietly(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errQuiet) && !errors.Is(err, errQuiet) {
-		return fmt.Errorf("%w: %v", errQuiet, err)
+	if errors.Is(context.Cause(ctx), ErrQuiet) && !errors.Is(err, ErrQuiet) {
+		return fmt.Errorf("%w: %v", ErrQuiet, err)
 	}
 	return err
 }
@@ -148,11 +152,11 @@ func (b *watchedBody) Close() error {
 	return err
 }
 
-// patience sends a catalog's requests, and those again that were not processed or change nothing,
+// Transport sends a catalog's requests, and those again that were not processed or change nothing,
 // within their context's time.
-type patience struct {
-	next  http.RoundTripper
-	quiet *atomic.Int64 // ns
+type Transport struct {
+	Next  http.RoundTripper
+	Quiet *atomic.Int64 // how long no byte may come, in ns
 }
 
 // The numbers of times that one request is sent: while a peer says when to come again, and after
@@ -162,10 +166,11 @@ const (
 	triesElse     = 4
 )
 
-func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip implements http.RoundTripper.
+func (p *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	reads := !changes(r)
 	for try := 1; ; try++ {
-		rsp, err := once(p.next.RoundTrip, r, time.Duration(p.quiet.Load()))
+		rsp, err := Once(p.Next.RoundTrip, r, time.Duration(p.Quiet.Load()))
 		if err == nil && reads && rsp.StatusCode == http.StatusOK {
 			err = readWhole(rsp)
 		}
@@ -199,7 +204,7 @@ func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 // readWhole reads a response's body to its end, so that one that ends early is asked for again
 // and not taken for damaged metadata.
 func readWhole(rsp *http.Response) error {
-	b, err := readGrowing(nil, rsp.Body, maxMetadata)
+	b, err := room.ReadAll(nil, rsp.Body, MaxBody)
 	rsp.Body.Close()
 	switch {
 	case err != nil:
@@ -207,17 +212,17 @@ func readWhole(rsp *http.Response) error {
 	case rsp.ContentLength >= 0 && rsp.Request != nil && rsp.Request.Method != http.MethodHead && rsp.ContentLength != int64(len(b)):
 		return io.ErrUnexpectedEOF
 	}
-	rsp.Body = wholeBody{bytes.NewReader(b), b}
+	rsp.Body = WholeBody{bytes.NewReader(b), b}
 	return nil
 }
 
-// wholeBody is a response's body that was read.
-type wholeBody struct {
+// WholeBody is a response's body that was read.
+type WholeBody struct {
 	*bytes.Reader
-	b []byte
+	Bytes []byte
 }
 
-func (wholeBody) Close() error { return nil }
+func (WholeBody) Close() error { return nil }
 
 // redirected refuses a redirect that the HTTP client would follow by a GET: what was to be written
 // would be read instead, and look like an answer to the write.
@@ -232,20 +237,20 @@ func redirected(r *http.Request, rsp *http.Response) error {
 
 // sendAgain tells whether and after which pause a request is to be sent once more.
 func sendAgain(rsp *http.Response, err error, reads bool, try int) (time.Duration, bool) {
-	pause := jittered(100*time.Millisecond, try)
+	pause := Jittered(100*time.Millisecond, try)
 	if err != nil {
 		return pause, reads && try < triesElse
 	}
-	told, says := retryAfter(rsp)
+	told, says := RetryAfter(rsp)
 	switch rsp.StatusCode {
 	case http.StatusTooManyRequests:
 		if says {
-			return told, try < triesWhenTold && told <= longestRetryAfter
+			return told, try < triesWhenTold && told <= LongestRetryAfter
 		}
 		return pause, try < triesWhenTold
 	case http.StatusServiceUnavailable:
 		if says {
-			return told, try < triesWhenTold && told <= longestRetryAfter
+			return told, try < triesWhenTold && told <= LongestRetryAfter
 		}
 		return pause, reads && try < triesElse
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -254,8 +259,8 @@ func sendAgain(rsp *http.Response, err error, reads bool, try int) (time.Duratio
 	return 0, false
 }
 
-// retryAfter reads the header, in seconds or as a date.
-func retryAfter(rsp *http.Response) (time.Duration, bool) {
+// RetryAfter reads the header, in seconds or as a date.
+func RetryAfter(rsp *http.Response) (time.Duration, bool) {
 	h := rsp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(h); err == nil && n >= 0 && n < 1<<30 {
 		return time.Duration(n) * time.Second, true
@@ -266,8 +271,8 @@ func retryAfter(rsp *http.Response) (time.Duration, bool) {
 	return 0, false
 }
 
-// jittered is the pause after try n (from 1): doubling from least, at most 5 s.
-func jittered(least time.Duration, n int) time.Duration {
+// Jittered is the pause after try n (from 1): doubling from least, at most 5 s.
+func Jittered(least time.Duration, n int) time.Duration {
 	d := min(least<<min(n-1, 10), 5*time.Second)
 	return d/2 + rand.N(d/2+1)
 }
@@ -293,8 +298,8 @@ func repeated(r *http.Request) (*http.Request, error) {
 	return c, err
 }
 
-// quietProperty is a time-out from a catalog's properties, in units.
-func quietProperty(props map[string]string, key string, unit time.Duration) time.Duration {
+// QuietProperty is a time-out from a catalog's properties, in units.
+func QuietProperty(props map[string]string, key string, unit time.Duration) time.Duration {
 	n, err := strconv.ParseFloat(props[key], 64)
 	if err != nil || !(n > 0) || n > 1e9 {
 		return defaultQuiet

@@ -1,4 +1,4 @@
-package lake
+package store
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/google/uuid"
 	"github.com/lhsql/lhsql/internal/clock"
+	"github.com/lhsql/lhsql/internal/patience"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -61,11 +62,11 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 		if p := props["s3.path-style-access"]; p != "" {
 			o.UsePathStyle = strings.EqualFold(p, "true")
 		}
-		o.HTTPClient = quietClient{o.HTTPClient, quietProperty(props, "s3.request-timeout", time.Second)}
+		o.HTTPClient = quietClient{o.HTTPClient, patience.QuietProperty(props, "s3.request-timeout", time.Second)}
 		o.Retryer = storeRetryer{retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = storeTries
 			o.RateLimiter = ratelimit.None // each statement has a time of its own
-			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return jittered(storePause, n), nil })
+			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return patience.Jittered(storePause, n), nil })
 			o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(passing)}, o.Retryables...)
 		})}
 		// Older stores know no checksum trailers: send them only where they are required.
@@ -74,6 +75,9 @@ func newS3(ctx context.Context, props map[string]string) (FS, error) {
 	})
 	return &s3FS{client: client, name: props["s3.endpoint"], props: props}, nil
 }
+
+// maxWhole bounds an object that is read whole, in bytes.
+const maxWhole = 1 << 30
 
 // storeTries is how often one request to a store is made, and how often in a row the body of an
 // object may bring nothing before it ends.
@@ -88,7 +92,9 @@ type quietClient struct {
 	quiet time.Duration
 }
 
-func (c quietClient) Do(r *http.Request) (*http.Response, error) { return once(c.next.Do, r, c.quiet) }
+func (c quietClient) Do(r *http.Request) (*http.Response, error) {
+	return patience.Once(c.next.Do, r, c.quiet)
+}
 
 // storeRetryer waits as long as a store asks for.
 type storeRetryer struct{ *retry.Standard }
@@ -96,7 +102,7 @@ type storeRetryer struct{ *retry.Standard }
 func (r storeRetryer) RetryDelay(n int, err error) (time.Duration, error) {
 	var a *awshttp.ResponseError
 	if errors.As(err, &a) && a.Response != nil && a.Response.Response != nil {
-		if told, says := retryAfter(a.Response.Response); says {
+		if told, says := patience.RetryAfter(a.Response.Response); says {
 			return told, nil
 		}
 	}
@@ -108,8 +114,8 @@ func (r storeRetryer) RetryDelay(n int, err error) (time.Duration, error) {
 func passing(err error) aws.Ternary {
 	var a *awshttp.ResponseError
 	if errors.As(err, &a) && a.Response != nil && a.Response.Response != nil {
-		switch told, _ := retryAfter(a.Response.Response); {
-		case told > longestRetryAfter:
+		switch told, _ := patience.RetryAfter(a.Response.Response); {
+		case told > patience.LongestRetryAfter:
 			return aws.FalseTernary
 		case a.HTTPStatusCode() == http.StatusConflict, a.HTTPStatusCode() == http.StatusTooManyRequests:
 			return aws.TrueTernary
@@ -123,7 +129,7 @@ func passing(err error) aws.Ternary {
 
 // brokenOff recognises a connection that ended, or fell silent, in the middle of an answer.
 func brokenOff(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, errQuiet)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, patience.ErrQuiet)
 }
 
 func bucketKey(path string) (bucket, key string, err error) {
@@ -203,7 +209,7 @@ func (f *s3File) ReadAt(ctx context.Context, p []byte, off int64) error {
 		if tries++; !inBody(ctx, err, tries) {
 			return err
 		}
-		if err := clock.Sleep(ctx, jittered(storePause, tries)); err != nil {
+		if err := clock.Sleep(ctx, patience.Jittered(storePause, tries)); err != nil {
 			return err
 		}
 	}
@@ -250,7 +256,7 @@ func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 		if err == nil || !inBody(ctx, err, try) {
 			return b, err
 		}
-		if err := clock.Sleep(ctx, jittered(storePause, try)); err != nil {
+		if err := clock.Sleep(ctx, patience.Jittered(storePause, try)); err != nil {
 			return nil, err
 		}
 	}
@@ -262,12 +268,12 @@ func (s *s3FS) whole(ctx context.Context, path, bucket, key string) ([]byte, err
 		return nil, s.fault(err, "read", path)
 	}
 	defer out.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(out.Body, maxMetadata+1))
+	b, err := io.ReadAll(io.LimitReader(out.Body, maxWhole+1))
 	switch {
 	case err != nil:
 		return nil, bodyError{s.safe(fmt.Errorf("read %s: %w", path, err))}
-	case len(b) > maxMetadata:
-		return nil, fmt.Errorf("read %s: larger than %d bytes", path, maxMetadata)
+	case len(b) > maxWhole:
+		return nil, fmt.Errorf("read %s: larger than %d bytes", path, maxWhole)
 	case out.ContentLength != nil && *out.ContentLength != int64(len(b)):
 		return nil, bodyError{fmt.Errorf("read %s: %w", path, io.ErrUnexpectedEOF)}
 	}

@@ -1,4 +1,8 @@
-package lake
+// Package store reads and writes objects, on a disk or in an object store.
+//
+// In: locations and the properties that say how they are reached. Out: bytes, whole or in ranges, and listings. It
+// refuses to know what the bytes are, tables among them.
+package store
 
 import (
 	"context"
@@ -40,8 +44,8 @@ type Identified interface {
 	Identity(ctx context.Context, path string) string
 }
 
-// identity names what lies at loc in a store, for the key of a cache.
-func identity(ctx context.Context, store FS, loc string) string {
+// Identity names what lies at loc in a store, for the key of a cache.
+func Identity(ctx context.Context, store FS, loc string) string {
 	if s, ok := store.(Identified); ok {
 		return s.Identity(ctx, loc)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package lake
+package store
 
 import (
 	"errors"

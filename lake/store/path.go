@@ -1,4 +1,4 @@
-package lake
+package store
 
 import (
 	"path"
@@ -11,7 +11,7 @@ import (
 // scheme, "." and "..", or "s3://bucket/key". Local paths are literal: "%3A" in a partition
 // folder is three characters of its name, also after "file:".
 func Canonical(loc string) string {
-	scheme, rest := splitScheme(loc)
+	scheme, rest := SplitScheme(loc)
 	switch scheme {
 	case "file":
 		if after, ok := strings.CutPrefix(rest, "//"); ok {
@@ -29,8 +29,8 @@ func Canonical(loc string) string {
 	return scheme + ":" + rest
 }
 
-// splitScheme cuts "scheme:" off. One letter is no scheme but a drive.
-func splitScheme(loc string) (scheme, rest string) {
+// SplitScheme cuts "scheme:" off. One letter is no scheme but a drive.
+func SplitScheme(loc string) (scheme, rest string) {
 	i := strings.IndexByte(loc, ':')
 	if i < 2 {
 		return "", loc
@@ -45,14 +45,14 @@ func splitScheme(loc string) (scheme, rest string) {
 	return strings.ToLower(loc[:i]), loc[i+1:]
 }
 
-// isObject tells whether a canonical location is in an object store.
-func isObject(loc string) bool {
-	scheme, _ := splitScheme(loc)
+// IsObject tells whether a canonical location is in an object store.
+func IsObject(loc string) bool {
+	scheme, _ := SplitScheme(loc)
 	return scheme != "" && strings.Contains(loc, "://")
 }
 
-// under gives what follows the folder prefix in loc, both canonical; ok false if loc is not in it.
-func under(loc, prefix string) (rest string, ok bool) {
+// Under gives what follows the folder prefix in loc, both canonical; ok false if loc is not in it.
+func Under(loc, prefix string) (rest string, ok bool) {
 	if loc == prefix {
 		return "", true
 	}
@@ -61,15 +61,15 @@ func under(loc, prefix string) (rest string, ok bool) {
 	return rest, ok
 }
 
-func joinLoc(base, rest string) string {
+func Join(base, rest string) string {
 	if rest == "" {
 		return base
 	}
 	return strings.TrimSuffix(base, "/") + "/" + rest
 }
 
-// parentLoc is the folder of a canonical location.
-func parentLoc(loc string) string {
+// Parent is the folder of a canonical location.
+func Parent(loc string) string {
 	i := strings.LastIndexByte(loc, '/')
 	switch {
 	case i < 0:
@@ -88,14 +88,14 @@ func outside(loc string) error {
 		WithHint("The table's own folder and the catalog's warehouse are allowed; the catalog property lhsql.allowed-locations adds others.")
 }
 
-// allowed checks a canonical location against prefixes. ".." in an object key is refused: some
+// Allowed checks a canonical location against prefixes. ".." in an object key is refused: some
 // stores and proxies resolve it.
-func allowed(loc string, prefixes []string) error {
-	if isObject(loc) && (strings.Contains(loc, "/../") || strings.HasSuffix(loc, "/..")) {
+func Allowed(loc string, prefixes []string) error {
+	if IsObject(loc) && (strings.Contains(loc, "/../") || strings.HasSuffix(loc, "/..")) {
 		return outside(loc)
 	}
 	for _, p := range prefixes {
-		if _, ok := under(loc, p); ok {
+		if _, ok := Under(loc, p); ok {
 			return nil
 		}
 	}

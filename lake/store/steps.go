@@ -1,14 +1,14 @@
-package lake
+package store
 
 import "context"
 
 type storeStepsKey struct{}
 
-// WithStoreSteps makes stores under ctx call step around all that they do to an object: "read", "list",
+// WithSteps makes stores under ctx call step around all that they do to an object: "read", "list",
 // "create", "write", "commit", "abort" and "remove" before it, where an error keeps it from being done; and
 // "created", "committed" and "removed" after it, where an error is all that the caller hears of what was done.
 // So a test has a store fail, or a process die between any two of its accesses.
-func WithStoreSteps(ctx context.Context, step func(op, path string) error) context.Context {
+func WithSteps(ctx context.Context, step func(op, path string) error) context.Context {
 	return context.WithValue(ctx, storeStepsKey{}, step)
 }
 

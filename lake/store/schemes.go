@@ -1,52 +1,47 @@
-package lake
+package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
-// Store is an FS over every scheme that a catalog's properties configure. The clients of
-// object stores are made once and shared.
+// Store is an FS over every scheme that properties configure. The clients of object stores are made once
+// and shared.
 type Store struct {
-	props map[string]string
-	// places are reached by stores of their own, whatever props say; the most specific prefix comes
-	// first, and is canonical.
-	places []storePlace
-	known  *MetadataCache
-	local  LocalFS
-	mu     sync.Mutex
-	s3     FS
+	// Volatile: what is written to the local disk need not outlive the process. To be set before use.
+	Volatile bool
+	props    map[string]string
+	places   []Place
+	mu       sync.Mutex
+	s3       FS
 }
 
-// storePlace is what lies below a prefix.
-type storePlace struct {
-	prefix string
-	store  *Store
+// Place is what lies below a prefix and is reached by a store of its own.
+type Place struct {
+	Prefix string // canonical
+	Store  *Store
 }
 
-// NewStore makes the store of a catalog's properties (s3.endpoint, s3.region, …), with a cache of its
-// own.
-func NewStore(props map[string]string) *Store {
-	return NewStoreWith(NewMetadataCache(ownCache), props)
-}
-
-// NewStoreWith is NewStore with a cache that others share.
-func NewStoreWith(known *MetadataCache, props map[string]string) *Store {
-	return &Store{props: props, known: known}
+// New makes the store of a catalog's properties (s3.endpoint, s3.region, …). What lies below the prefix of
+// one of the places, of several that of the most specific one, is reached by the place's store.
+func New(props map[string]string, places ...Place) *Store {
+	slices.SortStableFunc(places, func(a, b Place) int { return len(b.Prefix) - len(a.Prefix) })
+	return &Store{props: props, places: places}
 }
 
 func (s *Store) at(ctx context.Context, path string) (FS, error) {
-	scheme, _ := splitScheme(path)
+	scheme, _ := SplitScheme(path)
 	switch scheme {
 	case "", "file":
-		return s.local, nil
+		return LocalFS{volatile: s.Volatile}, nil
 	case "s3", "s3a", "s3n":
 		for _, p := range s.places {
-			if strings.HasPrefix(Canonical(path), p.prefix) {
-				return p.store.at(ctx, path)
+			if strings.HasPrefix(Canonical(path), p.Prefix) {
+				return p.Store.at(ctx, path)
 			}
 		}
 		s.mu.Lock()
@@ -63,6 +58,7 @@ func (s *Store) at(ctx context.Context, path string) (FS, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "locations with the scheme %s are not supported", scheme)
 }
 
+// Open implements FS.
 func (s *Store) Open(ctx context.Context, path string, size int64) (file File, err error) {
 	f, err := s.at(ctx, path)
 	if err != nil {
@@ -81,9 +77,10 @@ func (s *Store) Identity(ctx context.Context, path string) string {
 	if err != nil {
 		return path
 	}
-	return identity(ctx, f, path)
+	return Identity(ctx, f, path)
 }
 
+// ReadAll implements FS.
 func (s *Store) ReadAll(ctx context.Context, path string) (b []byte, err error) {
 	f, err := s.at(ctx, path)
 	if err != nil {
@@ -93,6 +90,7 @@ func (s *Store) ReadAll(ctx context.Context, path string) (b []byte, err error) 
 	return b, err
 }
 
+// Create implements FS.
 func (s *Store) Create(ctx context.Context, path string, data []byte) error {
 	f, err := s.at(ctx, path)
 	if err != nil {
@@ -101,6 +99,7 @@ func (s *Store) Create(ctx context.Context, path string, data []byte) error {
 	return around(ctx, "create", "created", path, func() error { return f.Create(ctx, path, data) })
 }
 
+// CreateStream implements FS.
 func (s *Store) CreateStream(ctx context.Context, path string) (w Writer, err error) {
 	f, err := s.at(ctx, path)
 	if err != nil {
@@ -113,6 +112,7 @@ func (s *Store) CreateStream(ctx context.Context, path string) (w Writer, err er
 	return w, err
 }
 
+// Remove implements FS.
 func (s *Store) Remove(ctx context.Context, path string) error {
 	f, err := s.at(ctx, path)
 	if err != nil {
@@ -121,6 +121,7 @@ func (s *Store) Remove(ctx context.Context, path string) error {
 	return around(ctx, "remove", "removed", path, func() error { return f.Remove(ctx, path) })
 }
 
+// List implements FS.
 func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	f, err := s.at(ctx, prefix)
 	if err != nil {

@@ -1,4 +1,4 @@
-package lake
+package store
 
 import (
 	"bytes"
@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/internal/clock"
+	"github.com/lhsql/lhsql/lake/store/fakes3"
 )
 
 // shakyBucket is a bucket behind a network that is not well.
 type shakyBucket struct {
-	bucketServer
+	*fakes3.Bucket
 	shaking sync.Mutex
 	method  string // of the requests that it happens to; "": none
 	answer  string // "409", "429", "500", "503", "silent", "reset", "closed", "cut" (the body ends early), "stall" (it stays away in the middle)
@@ -46,12 +47,12 @@ func (s *shakyBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body) // only then the server notices that a client leaves
 	r.Body = io.NopCloser(bytes.NewReader(b))
 	if !happens {
-		s.bucketServer.ServeHTTP(w, r)
+		s.Bucket.ServeHTTP(w, r)
 		return
 	}
 	rec := httptest.NewRecorder()
 	if applied || answer == "cut" || answer == "stall" {
-		s.bucketServer.ServeHTTP(rec, r)
+		s.Bucket.ServeHTTP(rec, r)
 	}
 	hangUp := func(reset bool) {
 		c, buf, err := w.(http.Hijacker).Hijack()
@@ -185,7 +186,7 @@ func TestS3Faults(t *testing.T) {
 						name := fmt.Sprintf("%s/%s %s applied %v after %d times %d", o.name, o.method, answer, applied, after, times)
 						t.Run(name, func(t *testing.T) {
 							t.Parallel()
-							srv := &shakyBucket{bucketServer: bucketServer{objects: map[string][]byte{"/b/x/there": bytes.Clone(body)}, parts: map[string]map[int][]byte{}},
+							srv := &shakyBucket{Bucket: fakes3.New(map[string][]byte{"/b/x/there": bytes.Clone(body)}),
 								method: o.method, answer: answer, applied: applied, times: times, after: after}
 							h := httptest.NewServer(srv)
 							defer h.Close()
@@ -193,8 +194,8 @@ func TestS3Faults(t *testing.T) {
 							if answer == "silent" || answer == "stall" {
 								quiet = "0.3"
 							}
-							s := NewStore(map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "k", "s3.secret-access-key": "s", "s3.request-timeout": quiet})
-							ctx, cancel := context.WithTimeout(clock.With(context.Background(), &ticks{now: clockStart}), time.Minute)
+							s := New(map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "k", "s3.secret-access-key": "s", "s3.request-timeout": quiet})
+							ctx, cancel := context.WithTimeout(clock.With(context.Background(), &ticks{}), time.Minute)
 							defer cancel()
 							err := o.run(ctx, s)
 							srv.shaking.Lock()
@@ -212,14 +213,14 @@ func TestS3Faults(t *testing.T) {
 							if err != nil && ctx.Err() != nil {
 								t.Errorf("it waited to the end: %v", err)
 							}
-							if got := srv.objects["/b/x/there"]; o.method != "DELETE" && !bytes.Equal(got, body) {
+							if got := srv.Objects["/b/x/there"]; o.method != "DELETE" && !bytes.Equal(got, body) {
 								t.Error("the object was replaced")
 							}
 							want := body
 							if strings.Contains(o.name, "parts") {
 								want = big
 							}
-							if got := srv.objects["/b/x/new"]; got != nil && !bytes.Equal(got, want) || err == nil && strings.Contains("create upload in parts", o.name) && got == nil {
+							if got := srv.Objects["/b/x/new"]; got != nil && !bytes.Equal(got, want) || err == nil && strings.Contains("create upload in parts", o.name) && got == nil {
 								t.Errorf("the object has %d bytes of %d: %v", len(got), len(want), err)
 							}
 						})

@@ -1,4 +1,4 @@
-package lake
+package store
 
 import (
 	"context"
@@ -30,26 +30,11 @@ func RemoveVersions(ctx context.Context, store FS, path string) (removed, left i
 	return 0, 0, nil
 }
 
-// OldVersions counts what a store has kept of objects of a table's folders that were replaced or removed.
-func OldVersions(ctx context.Context, t *Table) (n int, err error) {
-	v, ok := t.FS().(Versions)
-	if !ok {
-		return 0, nil
-	}
-	for _, r := range t.roots() {
-		k, err := v.OldVersions(ctx, r)
-		if n += k; err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
 // OldVersions implements Versions.
-func (g *guardFS) OldVersions(ctx context.Context, folder string) (int, error) {
+func (g *Guard) OldVersions(ctx context.Context, folder string) (int, error) {
 	folder = Canonical(folder)
-	v, ok := g.inner.(Versions)
-	if err := allowed(folder, g.prefixes); err != nil || !ok {
+	v, ok := g.Inner.(Versions)
+	if err := Allowed(folder, g.Prefixes); err != nil || !ok {
 		return 0, err
 	}
 	return v.OldVersions(ctx, folder)
@@ -98,12 +83,12 @@ func noVersions(err error) bool {
 }
 
 // RemoveVersions implements Versions.
-func (g *guardFS) RemoveVersions(ctx context.Context, path string) (removed, left int, err error) {
+func (g *Guard) RemoveVersions(ctx context.Context, path string) (removed, left int, err error) {
 	path = Canonical(path)
-	if err := allowed(path, g.prefixes); err != nil {
+	if err := Allowed(path, g.Prefixes); err != nil {
 		return 0, 0, err
 	}
-	return RemoveVersions(ctx, g.inner, path)
+	return RemoveVersions(ctx, g.Inner, path)
 }
 
 // RemoveVersions implements Versions.
