@@ -139,10 +139,17 @@ func (c *Change) replaceable(head *Table, d *difference) error {
 
 // lost tells whether rows of the data file f were deleted since, in a way that does not reach the
 // files that stand for it: an equality delete reaches them if they keep a sequence number before it,
-// and if it applies to their partition, too. That of another partition spec does not.
+// and if it applies to their partition, too. That of another partition spec does not. Nor may one reach
+// them that was never to reach f: rows that come to its partition spec and keep a number before it
+// would be deleted by having been moved.
 func (c *Change) lost(head *Table, d *difference, f *DataFile) bool {
 	for _, del := range d.deletes {
 		if !mayApply(head, del, f) {
+			if del.Content == EqualityDeletes && c.KeepSeq && slices.ContainsFunc(c.Add, func(g *DataFile) bool {
+				return g.Content == Data && g.SpecID != f.SpecID && mayApply(head, del, g)
+			}) {
+				return true
+			}
 			continue
 		}
 		if del.Content != EqualityDeletes || !c.KeepSeq {

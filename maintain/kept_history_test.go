@@ -209,10 +209,11 @@ func (h *keptHistory) write(s *engine.Session) func() error {
 		sql = fmt.Sprintf("UPDATE %s SET v = 'u' || id, grp = grp + 1 WHERE id %% %d = %d", target, m, k)
 	case kind < 10:
 		id := 1 + h.r.IntN(h.next)
-		if id == h.erasing.id {
-			id = h.next + 2 // who writes what is being erased decides how that ends
-		}
 		h.next++
+		if id == h.erasing.id {
+			id = h.next // who writes what is being erased decides how that ends
+			h.next++
+		}
 		for _, k := range []int{id, h.next} {
 			if x, ok := rows[k]; ok {
 				after[k], touched[k] = keptRow{x.grp, "m"}, true

@@ -375,6 +375,26 @@ func TestEqualityDeleteOfOldSpecMeanwhile(t *testing.T) {
 	h.want("SELECT count(*) FROM s.t.files", "2")
 }
 
+// An equality delete of the new partition spec does not apply to files of an older one: rows that move to its
+// partition meanwhile, and keep a sequence number before it, are not deleted by it.
+func TestEqualityDeleteOfNewSpecMeanwhile(t *testing.T) {
+	for _, step := range []string{"load", "validate", "swap"} {
+		h := newHouse(t)
+		h.must("CREATE TABLE s.t (id int, grp text) PARTITIONED BY (grp)")
+		h.must("INSERT INTO s.t VALUES (1, 'a'), (2, 'a'), (3, 'b')")
+		h.must("ALTER TABLE s.t ADD PARTITION FIELD bucket(1, id)")
+		h.must("INSERT INTO s.t VALUES (2, 'a')")
+		if _, err := h.during("CALL system.rewrite_data_files('s.t'"+all+")", step, func() {
+			h.deleteEqual("s.t", "id", h.load("s.t").DefaultSpec(), []types.Datum{types.NewStr("a"), types.NewInt(0)}, 2)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		h.want("SELECT id, grp FROM s.t", "1|a", "2|a", "3|b")
+		h.must("CALL system.rewrite_data_files('s.t'" + all + ")")
+		h.want("SELECT id, grp FROM s.t", "1|a", "2|a", "3|b")
+	}
+}
+
 // A compaction is validated from the state that it read, not from the one that it is committed to:
 // rows that were deleted or updated between its reading and its commit do not return and are not
 // doubled (StarRocks#77709). The group is written again on what is there now.
