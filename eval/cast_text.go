@@ -84,7 +84,7 @@ func castToString(from, to types.Type, ctx plan.CastContext) CastFunc {
 // textWriter appends row i's text.
 func textWriter(c *Ctx, from, to types.Type, in *vec.Vector) func(dst []byte, i int) []byte {
 	switch from.Kind {
-	case types.Text, types.Varchar, types.Name, types.JSON, types.JSONB, types.Unknown:
+	case types.Text, types.Varchar, types.Name, types.JSON, types.JSONB, types.JSONPath, types.Unknown:
 		return func(dst []byte, i int) []byte { return room.Text(dst, in.Bytes(i)) }
 	case types.Bpchar:
 		if to.Kind == types.Char {

@@ -54,6 +54,7 @@ var (
 	TUUID        = types.T(types.UUID)
 	TJSON        = types.T(types.JSON)
 	TJSONB       = types.T(types.JSONB)
+	TJSONPath    = types.T(types.JSONPath)
 	TOid         = types.T(types.Oid)
 	TVoid        = types.T(types.Void)
 	TUnknown     = types.T(types.Unknown)

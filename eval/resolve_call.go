@@ -529,7 +529,7 @@ func alikeRecords(a, b types.Type) (types.Type, types.Type) {
 		x[i].Type = commonParameters(f[i].Type, []types.Type{f[i].Type, g[i].Type})
 		y[i].Type = x[i].Type
 	}
-	return types.StructOf(x...), types.StructOf(y...)
+	return a.WithFields(x...), b.WithFields(y...)
 }
 
 // resolveExtreme types greatest and least: all arguments become their common type.

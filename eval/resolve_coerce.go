@@ -203,7 +203,7 @@ func commonParameters(p types.Type, ts []types.Type) types.Type {
 		for i := range fields {
 			fields[i].Type = commonParameters(fields[i].Type, members(ts, func(t types.Type) types.Type { return t.Fields()[i].Type }))
 		}
-		return types.StructOf(fields...)
+		return p.WithFields(fields...)
 	}
 	var first types.Type
 	for _, t := range ts {

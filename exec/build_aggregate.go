@@ -2,7 +2,6 @@ package exec
 
 import (
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/lhsql/lhsql/eval"
@@ -128,7 +127,7 @@ type aggColumns struct{ exprs []plan.Expr }
 func (a *aggColumns) column(e plan.Expr) int {
 	if eval.VolatilityOf(e) != plan.Volatile {
 		for i, x := range a.exprs {
-			if reflect.DeepEqual(x, e) {
+			if plan.EqualExpr(x, e) {
 				return i
 			}
 		}

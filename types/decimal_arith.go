@@ -261,7 +261,7 @@ func (d Decimal) toScale(n int, trunc bool) Decimal {
 	if d.class != finite {
 		return d
 	}
-	n = min(max(n, -maxResultScale), maxResultScale)
+	n = min(max(n, -maxWholeDigits-1), maxScale) // beyond them is no digit
 	if n >= 0 {
 		return d.rescale(n, trunc)
 	}

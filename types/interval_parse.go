@@ -82,13 +82,14 @@ func ParseIntervalFields(s, fields string, o *TextOptions) (IntervalValue, error
 	if e != dateOK {
 		return IntervalValue{}, e.error(typ, s, "")
 	}
-	v, ok := d.value()
-	if !ok && d.months != int64(v.Months) {
-		return v, errIntervalRange()
+	if d.overflow {
+		return IntervalValue{}, intervalOverflow.error(typ, s, "")
 	}
-	if !ok {
-		return v, intervalOverflow.error(typ, s, "")
+	months := d.years*12 + d.months
+	if months != int64(int32(months)) {
+		return IntervalValue{}, errIntervalRange()
 	}
+	v := IntervalValue{int32(months), int32(d.days), d.micros}
 	return v.TruncFields(fields), nil
 }
 
@@ -117,13 +118,10 @@ type intervalDecoder struct {
 	standard bool
 	fields   string
 
-	months, days, micros int64
-	overflow             bool
-}
-
-func (d *intervalDecoder) value() (IntervalValue, bool) {
-	ok := !d.overflow && d.months == int64(int32(d.months)) && d.days == int64(int32(d.days))
-	return IntervalValue{int32(d.months), int32(d.days), d.micros}, ok
+	// Of years, months and days each must be an int4 by itself, as must be the months of both
+	// together, which is another error.
+	years, months, days, micros int64
+	overflow                    bool
 }
 
 // add adds (val + frac) units, val and frac having one sign.
@@ -134,6 +132,7 @@ func (d *intervalDecoder) add(unit intervalUnit, val int64, frac float64) {
 			d.overflow = true
 		}
 		*dst = w.Int64()
+		d.check()
 	}
 	switch unit {
 	case unitMicrosecond:
@@ -161,17 +160,23 @@ func (d *intervalDecoder) add(unit intervalUnit, val int64, frac float64) {
 		mul(&d.months, 1)
 		d.fracDays(frac, 30)
 	case unitYear:
-		mul(&d.months, 12)
+		mul(&d.years, 1)
 		d.fracMonths(frac, 12)
 	case unitDecade:
-		mul(&d.months, 120)
+		mul(&d.years, 10)
 		d.fracMonths(frac, 120)
 	case unitCentury:
-		mul(&d.months, 1200)
+		mul(&d.years, 100)
 		d.fracMonths(frac, 1200)
 	case unitMillennium:
-		mul(&d.months, 12000)
+		mul(&d.years, 1000)
 		d.fracMonths(frac, 12000)
+	}
+}
+
+func (d *intervalDecoder) check() {
+	for _, n := range [...]int64{d.years, d.months, d.days} {
+		d.overflow = d.overflow || n != int64(int32(n))
 	}
 }
 
@@ -195,15 +200,19 @@ func (d *intervalDecoder) fracDays(frac float64, scale int64) {
 	f := frac * float64(scale)
 	whole := int64(f)
 	d.days += whole
+	d.check()
 	d.fracMicros(f-float64(whole), MicrosPerDay)
 }
 
 func (d *intervalDecoder) fracMonths(frac float64, scale int64) {
 	d.months += int64(math.RoundToEven(frac * float64(scale)))
+	d.check()
 }
 
 func (d *intervalDecoder) negate() {
-	d.months, d.days, d.micros = -d.months, -d.days, -d.micros
+	d.overflow = d.overflow || d.micros == math.MinInt64
+	d.years, d.months, d.days, d.micros = -d.years, -d.months, -d.days, -d.micros
+	d.check()
 }
 
 // decode reads the fields from the right, so that a unit is known before its number
@@ -212,6 +221,11 @@ func (d *intervalDecoder) decode(fields []dateField) dateErr {
 	var seen uint32
 	const clockBits = 1<<unitHour | 1<<unitMinute | 1<<unitSecond | 1<<unitMillisecond | 1<<unitMicrosecond
 	unit, before := noUnit, false
+	// The SQL standard reads '-1 1:00:00' as all negative.
+	negative := d.standard && fields[0].text[0] == '-'
+	for _, f := range fields[1:] {
+		negative = negative && f.text[0] != '-' && f.text[0] != '+'
+	}
 	for i := len(fields) - 1; i >= 0; i-- {
 		f := fields[i]
 		var got uint32
@@ -222,7 +236,7 @@ func (d *intervalDecoder) decode(fields []dateField) dateErr {
 			}
 			us, err := d.clock(text)
 			if err == dateOK {
-				if neg {
+				if neg || negative && us > 0 {
 					us = -us
 				}
 				if seen&clockBits != 0 {
@@ -252,6 +266,9 @@ func (d *intervalDecoder) decode(fields []dateField) dateErr {
 			}
 			if unit == unitRefused {
 				return dateBadFormat
+			}
+			if negative && val >= 0 && frac >= 0 {
+				val, frac = -val, -frac
 			}
 			d.add(unit, val, frac)
 			got = 1 << unit
@@ -294,23 +311,6 @@ func (d *intervalDecoder) decode(fields []dateField) dateErr {
 	}
 	if seen == 0 {
 		return dateBadFormat
-	}
-	// The SQL standard reads '-1 1:00:00' as all negative.
-	if d.standard && fields[0].text[0] == '-' {
-		signs := false
-		for _, f := range fields[1:] {
-			signs = signs || f.text[0] == '-' || f.text[0] == '+'
-		}
-		if !signs {
-			neg := func(p *int64) {
-				if *p > 0 {
-					*p = -*p
-				}
-			}
-			neg(&d.months)
-			neg(&d.days)
-			neg(&d.micros)
-		}
 	}
 	if before {
 		d.negate()
@@ -506,7 +506,7 @@ func (d *intervalDecoder) isoAlternative(s string, haveField bool) dateErr {
 			return dateOK
 		}
 		if s[0] == 'T' {
-			return d.isoClock(s[1:], false)
+			return d.decodeISO("P" + s)
 		}
 		if s[0] != '-' || i == 2 {
 			return dateBadFormat
@@ -543,22 +543,27 @@ func isoNumber(s string) (val int64, frac float64, n int, ok bool) {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		n = 1
 	}
-	neg := n == 1 && s[0] == '-'
-	k := digitsLen(s[n:])
-	if k > 18 {
-		return
-	}
-	val = atoi(s[n : n+k])
-	n += k
-	digits := k
+	digits := digitsLen(s[n:])
+	n += digits
 	if n < len(s) && s[n] == '.' {
-		k = digitsLen(s[n+1:])
-		frac, _ = strconv.ParseFloat("0"+s[n:n+1+k], 64)
+		k := digitsLen(s[n+1:])
 		n += 1 + k
 		digits += k
 	}
-	if neg {
-		val, frac = -val, -frac
+	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
+		k := n + 1
+		if k < len(s) && (s[k] == '-' || s[k] == '+') {
+			k++
+		}
+		if e := digitsLen(s[k:]); e > 0 {
+			n = k + e
+		}
 	}
-	return val, frac, n, digits > 0
+	// A number is a double, whose fraction is what precision is left for one.
+	v, err := strconv.ParseFloat(s[:n], 64)
+	if digits == 0 || err != nil || math.Abs(v) > 1<<53*1024 {
+		return 0, 0, n, false
+	}
+	whole := math.Trunc(v)
+	return int64(whole), v - whole, n, true
 }

@@ -52,6 +52,7 @@ var pgTypes = []pgType{
 	{AnyNonArray, 2776, 0, "anynonarray", 4},
 	{UUID, 2950, 2951, "uuid", 16},
 	{JSONB, 3802, 3807, "jsonb", -1},
+	{JSONPath, 4072, 4073, "jsonpath", -1},
 	{Regnamespace, 4089, 4090, "regnamespace", 4},
 	{Regrole, 4096, 4097, "regrole", 4},
 }
@@ -125,16 +126,18 @@ func wireKind(k Kind) Kind {
 	return k
 }
 
-// OID is t's PostgreSQL type id; 0 for Invalid. Structs that came from a table are jsonb
-// outside; anonymous records (ROW(…)) too, since their columns have no pg_type row.
+// OID is t's PostgreSQL type id; 0 for Invalid. Structs that are a table's column are jsonb
+// outside; rows are records.
 func (t Type) OID() uint32 {
 	switch t.Kind {
 	case Struct:
-		return 3802
+		if !t.IsRecord() {
+			return 3802
+		}
 	case Array:
 		if e := t.Elem(); e.Kind == Array {
 			return e.OID() // PostgreSQL's arrays of any dimension share one type
-		} else if e.Kind == Struct || e.Kind == Map {
+		} else if e.Kind == Struct && !e.IsRecord() || e.Kind == Map {
 			return 3807
 		} else if p := e.outside(); p != nil {
 			if p.array == 0 {

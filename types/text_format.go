@@ -12,7 +12,7 @@ import (
 func Format(d Datum, t Type, o *TextOptions) string {
 	if d.form == FormStr {
 		switch t.Kind {
-		case Text, Varchar, Bpchar, Name, JSON, JSONB, Unknown:
+		case Text, Varchar, Bpchar, Name, JSON, JSONB, JSONPath, Unknown:
 			return d.str
 		}
 	}
@@ -87,6 +87,9 @@ func AppendText(dst []byte, d Datum, t Type, o *TextOptions) []byte {
 		}
 		return dst
 	case Struct, Map:
+		if t.IsRecord() {
+			return appendRecord(dst, d.list, t.Fields(), o)
+		}
 		return AppendJSON(dst, d, t, o, true)
 	}
 	return room.Text(dst, d.str)

@@ -34,7 +34,7 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 			return Null, err
 		}
 		return d.Datum(t)
-	case Text, JSON, JSONB, Variant, Unknown, Name, Char, Varchar, Bpchar:
+	case Text, JSON, JSONB, JSONPath, Variant, Unknown, Name, Char, Varchar, Bpchar:
 		return parseString(s, t, o)
 	case Bytea:
 		b, err := ParseBytea(s)
@@ -74,6 +74,9 @@ func Parse(s string, t Type, o *TextOptions) (Datum, error) {
 	case Int2Vector, OidVector:
 		return parseVector(s, t, o)
 	case Struct, Map:
+		if text := strings.TrimLeft(s, " \t\n\r\f\v"); t.Kind == Struct && strings.HasPrefix(text, "(") {
+			return parseRecord(text, s, t, o)
+		}
 		v, err := ParseJSON(s, o.stop())
 		if err != nil {
 			return Null, err
@@ -94,6 +97,9 @@ func parseString(s string, t Type, o *TextOptions) (Datum, error) {
 		return NewStr(s), ValidateJSON(s, o.stop())
 	case JSONB:
 		c, err := CanonicalJSON(s, o.stop())
+		return NewStr(c), err
+	case JSONPath:
+		c, err := CanonicalJSONPath(s)
 		return NewStr(c), err
 	case Variant:
 		v, err := VariantOfJSON(s, o.stop())

@@ -42,7 +42,8 @@ const (
 	UUID
 	JSON
 	JSONB
-	Variant // Iceberg variant: metadata and value in binary; jsonb on the wire
+	JSONPath // a SQL/JSON path, as the text that its output function gives
+	Variant  // Iceberg variant: metadata and value in binary; jsonb on the wire
 	Array
 	Struct // Iceberg struct, PostgreSQL record; jsonb on the wire
 	Map    // Iceberg map; jsonb on the wire
@@ -97,6 +98,7 @@ type nested struct {
 	elem   Type    // Array's element; Map's value
 	key    Type    // Map's key
 	fields []Field // Struct
+	record bool    // Struct: RecordOf's
 }
 
 // T makes a type that has no parameters.
@@ -118,6 +120,23 @@ func ArrayOf(elem Type) Type { return Type{Kind: Array, nested: &nested{elem: el
 
 // StructOf is the struct type with fields.
 func StructOf(fields ...Field) Type { return Type{Kind: Struct, nested: &nested{fields: fields}} }
+
+// RecordOf is the type of a row of a query, ROW(…) or a function's: a struct that outside is
+// PostgreSQL's record, "(1,a)", and not jsonb as a table's column is.
+func RecordOf(fields ...Field) Type {
+	return Type{Kind: Struct, nested: &nested{fields: fields, record: true}}
+}
+
+// IsRecord tells whether t is RecordOf's.
+func (t Type) IsRecord() bool { return t.Kind == Struct && t.nested != nil && t.nested.record }
+
+// WithFields is t, a Struct, with other members.
+func (t Type) WithFields(fields ...Field) Type {
+	if t.IsRecord() {
+		return RecordOf(fields...)
+	}
+	return StructOf(fields...)
+}
 
 // MapOf is the map type from key to value.
 func MapOf(key, value Type) Type {
@@ -243,7 +262,7 @@ func (t Type) Form() Form {
 		return FormW128
 	case Interval, UUID, TimeTZ:
 		return FormW128
-	case Text, Varchar, Bpchar, Name, Char, Bytea, JSON, JSONB, Variant, Unknown:
+	case Text, Varchar, Bpchar, Name, Char, Bytea, JSON, JSONB, JSONPath, Variant, Unknown:
 		return FormStr
 	case Array, Map, Int2Vector, OidVector:
 		return FormList
@@ -261,7 +280,7 @@ var kindNames = [numKinds]string{
 	TimeTZ: "time with time zone", Timestamp: "timestamp without time zone",
 	TimestampTZ: "timestamp with time zone", TimestampNS: "timestamp_ns",
 	TimestampTZNS: "timestamptz_ns", Interval: "interval", UUID: "uuid", JSON: "json",
-	JSONB: "jsonb", Variant: "variant", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
+	JSONB: "jsonb", JSONPath: "jsonpath", Variant: "variant", Array: "array", Struct: "record", Map: "map", Oid: "oid", Xid: "xid",
 	Regclass: "regclass", Regtype: "regtype", Regproc: "regproc",
 	Regnamespace: "regnamespace", Regoper: "regoper", Regrole: "regrole", Regprocedure: "regprocedure", Regoperator: "regoperator",
 	Int2Vector: "int2vector", OidVector: "oidvector", Any: `"any"`, AnyElement: "anyelement",
@@ -278,6 +297,9 @@ func (t Type) String() string {
 	case Map:
 		return "map<" + t.Key().String() + ", " + t.Elem().String() + ">"
 	case Struct:
+		if t.IsRecord() || len(t.Fields()) == 0 {
+			break
+		}
 		var b strings.Builder
 		b.WriteString("struct<")
 		for i, f := range t.Fields() {

@@ -51,10 +51,10 @@ func FuzzTexts(f *testing.F) {
 		run("to_char", num(eval.TNumeric, types.NewStr(types.DecimalFromFloat64(x).Encode())), text(b))
 		run("to_char", num(eval.TTimestamp, types.NewInt(n%8e18)), text(b))
 		run("to_char", num(eval.TInterval, types.NewW128(types.IntervalValue{Months: int32(n), Days: int32(n >> 20), Micros: n}.W128())), text(b))
-		run("jsonb_path_query_array", num(eval.TJSONB, types.NewStr(`{"a": [1, {"b": "x"}], "c": null}`)), text(b))
+		run("jsonb_path_query_array", num(eval.TJSONB, types.NewStr(`{"a": [1, {"b": "x"}], "c": null}`)), num(eval.TJSONPath, types.NewStr(b)))
 		if s, err := types.CanonicalJSON(a); err == nil {
 			j := num(eval.TJSONB, types.NewStr(s))
-			run("jsonb_path_query_array", j, text(b))
+			run("jsonb_path_query_array", j, num(eval.TJSONPath, types.NewStr(b)))
 			run("jsonb_pretty", j)
 			run("jsonb_extract_path", j, text(b))
 			run("jsonb_array_length", j)

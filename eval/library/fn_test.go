@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lhsql/lhsql/eval"
+	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/types"
 )
@@ -106,6 +108,9 @@ func tryCall(c *eval.Ctx, q string) string {
 	p := &callReader{s: strings.ReplaceAll(q, "⏎", "\n"), c: c}
 	name, args, operator := p.call()
 	if p.err != nil {
+		if e := (*sqlerr.Error)(nil); errors.As(p.err, &e) { // of a literal, as of a call
+			return escapeLine(fmt.Sprintf("ERROR %s %s", codeOf(p.err), p.err))
+		}
 		return "cannot read: " + p.err.Error()
 	}
 	ts := make([]types.Type, len(args))

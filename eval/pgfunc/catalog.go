@@ -186,7 +186,7 @@ func catalogFunctions() {
 		})),
 		eval.Immutable("_pg_expandarray", []types.Type{eval.TAnyArray}, eval.TRecord, eval.SetKernel(expandArray)).Returning(func(args []types.Type) (types.Type, error) {
 			elem, err := elementType(args)
-			return types.StructOf(types.Field{Name: "x", Type: elem}, types.Field{Name: "n", Type: eval.TInt4}), err
+			return types.RecordOf(types.Field{Name: "x", Type: elem}, types.Field{Name: "n", Type: eval.TInt4}), err
 		}),
 	)
 	// Advisory locks: Iceberg has nothing to lock, and one gateway cannot speak for others.
@@ -216,10 +216,10 @@ var Extension = struct{ Name, Version, Comment string }{"plpgsql", "1.0", "PL/pg
 
 // extension is a row of pg_available_extensions(), extensionVersion one of
 // pg_available_extension_versions().
-var extension = types.StructOf(
+var extension = types.RecordOf(
 	types.Field{Name: "name", Type: eval.TName}, types.Field{Name: "default_version", Type: eval.TText}, types.Field{Name: "comment", Type: eval.TText})
 
-var extensionVersion = types.StructOf(
+var extensionVersion = types.RecordOf(
 	types.Field{Name: "name", Type: eval.TName}, types.Field{Name: "version", Type: eval.TText},
 	types.Field{Name: "superuser", Type: eval.TBool}, types.Field{Name: "trusted", Type: eval.TBool},
 	types.Field{Name: "relocatable", Type: eval.TBool}, types.Field{Name: "schema", Type: eval.TName},

@@ -16,9 +16,9 @@ import (
 
 var (
 	keyText      = types.Field{Name: "key", Type: eval.TText}
-	eachJSON     = types.StructOf(keyText, types.Field{Name: "value", Type: eval.TJSON})
-	eachJSONB    = types.StructOf(keyText, types.Field{Name: "value", Type: eval.TJSONB})
-	eachJSONText = types.StructOf(keyText, types.Field{Name: "value", Type: eval.TText})
+	eachJSON     = types.RecordOf(keyText, types.Field{Name: "value", Type: eval.TJSON})
+	eachJSONB    = types.RecordOf(keyText, types.Field{Name: "value", Type: eval.TJSONB})
+	eachJSONText = types.RecordOf(keyText, types.Field{Name: "value", Type: eval.TText})
 )
 
 func registerJson() {

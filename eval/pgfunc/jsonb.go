@@ -20,6 +20,15 @@ func registerJsonb() {
 		eval.Op("?", eval.Sig(types.JSONB, types.Text), eval.TBool, eval.Fn2(jsonbExists)).NeverFails(),
 		eval.Op("?|", []types.Type{eval.TJSONB, eval.TTextArray}, eval.TBool, eval.Row(jsonbExistsSome(false))).NeverFails(),
 		eval.Op("?&", []types.Type{eval.TJSONB, eval.TTextArray}, eval.TBool, eval.Row(jsonbExistsSome(true))).NeverFails(),
+		// The operators' functions, by their names in pg_proc.
+		eval.Immutable("jsonb_contains", jj, eval.TBool, eval.Ask2(jsonbContains)),
+		eval.Immutable("jsonb_contained", jj, eval.TBool, eval.Ask2(func(c *eval.Ctx, a, b string) (bool, error) { return jsonbContains(c, b, a) })),
+		eval.Immutable("jsonb_exists", eval.Sig(types.JSONB, types.Text), eval.TBool, eval.Fn2(jsonbExists)).NeverFails(),
+		eval.Immutable("jsonb_exists_any", []types.Type{eval.TJSONB, eval.TTextArray}, eval.TBool, eval.Row(jsonbExistsSome(false))).NeverFails(),
+		eval.Immutable("jsonb_exists_all", []types.Type{eval.TJSONB, eval.TTextArray}, eval.TBool, eval.Row(jsonbExistsSome(true))).NeverFails(),
+		eval.Immutable("jsonb_concat", jj, eval.TJSONB, eval.Ask2(jsonbConcat)),
+		eval.Immutable("jsonb_delete", eval.Sig(types.JSONB, types.Text), eval.TJSONB, eval.Ask2(func(c *eval.Ctx, s, key string) (string, error) { return jsonbDelete(c, s, []string{key}) })),
+		eval.Immutable("jsonb_delete", eval.Sig(types.JSONB, types.Int4), eval.TJSONB, eval.Ask2(jsonbDeleteAt)),
 		eval.Op("||", jj, eval.TJSONB, eval.Ask2(jsonbConcat)),
 		eval.Op("-", eval.Sig(types.JSONB, types.Text), eval.TJSONB, eval.Ask2(func(c *eval.Ctx, s, key string) (string, error) { return jsonbDelete(c, s, []string{key}) })),
 		eval.Op("-", []types.Type{eval.TJSONB, eval.TTextArray}, eval.TJSONB, eval.Ask2(func(c *eval.Ctx, s string, keys []types.Datum) (string, error) {

@@ -6,29 +6,51 @@ import (
 	"github.com/lhsql/lhsql/types"
 )
 
-// The functions on SQL/JSON paths. A path is a text here.
+// The functions on SQL/JSON paths.
 func registerJsonpath() {
-	args := []types.Type{eval.TJSONB, eval.TText, eval.TJSONB, eval.TBool}
-	registerPrefixes("jsonb_path_exists", 2, args, eval.TBool, eval.Row(pathExists))
-	registerPrefixes("jsonb_path_match", 2, args, eval.TBool, eval.Row(pathMatch))
+	args := []types.Type{eval.TJSONB, eval.TJSONPath, eval.TJSONB, eval.TBool}
+	register := func(name string, ret types.Type, impl eval.Row) {
+		registerPrefixes(name, 2, args, ret, impl)
+		// The same with the session's time zone, where one is needed.
+		zoned := eval.Row(func(c *eval.Ctx, a []types.Datum) (types.Datum, error) {
+			return impl(c, withZones(a))
+		})
+		for n := 2; n <= len(args); n++ {
+			eval.Register(eval.Stable(name+"_tz", args[:n:n], ret, zoned))
+		}
+	}
+	register("jsonb_path_exists", eval.TBool, pathExists)
+	register("jsonb_path_match", eval.TBool, pathMatch)
+	register("jsonb_path_query_array", eval.TJSONB, pathQueryArray)
+	register("jsonb_path_query_first", eval.TJSONB, pathQueryFirst)
 	registerPrefixes("jsonb_path_query", 2, args, eval.TJSONB, eval.SetKernel(pathQuery))
-	registerPrefixes("jsonb_path_query_array", 2, args, eval.TJSONB, eval.Row(pathQueryArray))
-	registerPrefixes("jsonb_path_query_first", 2, args, eval.TJSONB, eval.Row(pathQueryFirst))
+	zoned := eval.SetKernel(func(c *eval.Ctx, a []types.Datum, yield func(types.Datum) error) error {
+		return pathQuery(c, withZones(a), yield)
+	})
+	for n := 2; n <= len(args); n++ {
+		eval.Register(eval.Stable("jsonb_path_query_tz", args[:n:n], eval.TJSONB, zoned))
+	}
 	quiet := func(f eval.Row) eval.Row {
 		return func(c *eval.Ctx, a []types.Datum) (types.Datum, error) {
 			return f(c, []types.Datum{a[0], a[1], types.Null, types.NewBool(true), types.NewBool(true)})
 		}
 	}
 	eval.Register(
-		eval.Op("@?", eval.Sig(types.JSONB, types.Text), eval.TBool, quiet(pathExists)),
-		eval.Op("@@", eval.Sig(types.JSONB, types.Text), eval.TBool, quiet(pathMatch)),
+		eval.Op("@?", eval.Sig(types.JSONB, types.JSONPath), eval.TBool, quiet(pathExists)),
+		eval.Op("@@", eval.Sig(types.JSONB, types.JSONPath), eval.TBool, quiet(pathMatch)),
 	)
 }
 
+func withZones(a []types.Datum) []types.Datum {
+	a = padArgs(a, 6)
+	a[5] = types.NewBool(true)
+	return a
+}
+
 // runPath evaluates a path: document, path, variables, silent. failed: an error of the data was
-// suppressed. A fifth argument marks the operators.
+// suppressed. A fifth argument that is true marks the operators, a sixth the functions with _tz.
 func runPath(c *eval.Ctx, a []types.Datum) (seq items, failed bool, err error) {
-	e, err := compileJSONPath(a[1].Str())
+	e, err := types.CompileJSONPath(a[1].Str())
 	if err != nil {
 		return nil, false, err
 	}
@@ -36,7 +58,7 @@ func runPath(c *eval.Ctx, a []types.Datum) (seq items, failed bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	r := pathRun{c: c, lax: e.lax, doc: &doc, noVars: len(a) > 4}
+	r := pathRun{c: c, lax: e.Lax, doc: &doc, noVars: len(a) > 4 && !a[4].IsNull(), zones: len(a) > 5}
 	if !a[2].IsNull() {
 		vars, err := types.ParseJSON(a[2].Str())
 		if err != nil {
@@ -48,7 +70,7 @@ func runPath(c *eval.Ctx, a []types.Datum) (seq items, failed bool, err error) {
 		}
 		r.vars = &vars
 	}
-	seq, err = r.eval(e.root, &doc)
+	seq, err = r.eval(e.Root, &doc)
 	if err != nil && !a[3].IsNull() && a[3].Bool() && isPathError(err) {
 		return nil, true, nil
 	}

@@ -20,7 +20,10 @@ type pathRun struct {
 	vars  *types.JSONValue
 	// noVars: the operators take no variables, and every variable is null.
 	noVars bool
-	last   []int // lengths of the arrays whose subscripts are being evaluated
+	// zones: values with a time zone may be compared with ones without.
+	zones bool
+	dates map[*types.JSONValue]jsonDatetime
+	last  []int // lengths of the arrays whose subscripts are being evaluated
 }
 
 // live ends a path that nobody waits for.
@@ -40,15 +43,8 @@ func pathError(code, format string, args ...any) error {
 // isPathError tells the errors that silent mode suppresses: those of the data.
 func isPathError(err error) bool {
 	c := sqlerr.CodeOf(err)
-	return strings.HasPrefix(string(c), "2203") || c == sqlerr.DivisionByZero || c == sqlerr.NumericOutOfRange
-}
-
-func isPredicate(op string) bool {
-	switch op {
-	case "==", "!=", "<", "<=", ">", ">=", "&&", "||", "!", "exists", "starts with", "like_regex", "is unknown":
-		return true
-	}
-	return false
+	return strings.HasPrefix(string(c), "2203") || c == sqlerr.DivisionByZero || c == sqlerr.NumericOutOfRange ||
+		c == sqlerr.InvalidDatetimeFormat || c == sqlerr.DatetimeOverflow || c == sqlerr.InvalidTimeZone
 }
 
 func jsonBool(b bool) *types.JSONValue { return &types.JSONValue{Kind: types.JSONBool, Bool: b} }
@@ -57,9 +53,9 @@ func jsonNumber(d types.Decimal) *types.JSONValue {
 }
 
 // eval gives the sequence that n stands for; cur is @.
-func (r *pathRun) eval(n *pathNode, cur *types.JSONValue) (items, error) {
+func (r *pathRun) eval(n *types.PathNode, cur *types.JSONValue) (items, error) {
 	r.live()
-	if isPredicate(n.op) {
+	if n.IsPredicate() {
 		switch t, err := r.test(n, cur); {
 		case err != nil:
 			return nil, err
@@ -69,40 +65,37 @@ func (r *pathRun) eval(n *pathNode, cur *types.JSONValue) (items, error) {
 			return items{jsonBool(t == 't')}, nil
 		}
 	}
-	switch n.op {
+	switch n.Op {
 	case "$":
 		return items{r.doc}, nil
 	case "@":
 		return items{cur}, nil
 	case "string":
-		return items{{Kind: types.JSONString, Text: n.text}}, nil
+		return items{{Kind: types.JSONString, Text: n.Text}}, nil
 	case "number":
-		return items{jsonNumber(n.num)}, nil
+		return items{jsonNumber(n.Num)}, nil
 	case "true", "false":
-		return items{jsonBool(n.op == "true")}, nil
+		return items{jsonBool(n.Op == "true")}, nil
 	case "null":
 		return items{{Kind: types.JSONNull}}, nil
 	case "last":
-		if len(r.last) == 0 {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "LAST is allowed only in array subscripts")
-		}
 		return items{jsonNumber(types.DecimalFromInt64(int64(r.last[len(r.last)-1] - 1)))}, nil
 	case "var":
 		if r.noVars {
 			return items{{Kind: types.JSONNull}}, nil
 		}
 		if r.vars != nil {
-			if v, ok := r.vars.Get(n.text); ok {
+			if v, ok := r.vars.Get(n.Text); ok {
 				return items{v}, nil
 			}
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find jsonpath variable \"%s\"", n.text)
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find jsonpath variable \"%s\"", n.Text)
 	case "+", "-", "*", "/", "%":
 		return r.arithmetic(n, cur)
 	case "u+", "u-":
 		return r.sign(n, cur)
 	}
-	in, err := r.eval(n.args[0], cur)
+	in, err := r.eval(n.Args[0], cur)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +121,8 @@ func (r *pathRun) unwrap(v *types.JSONValue) items {
 }
 
 // access applies one accessor to one value.
-func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items, error) {
-	switch n.op {
+func (r *pathRun) access(n *types.PathNode, v, cur *types.JSONValue, out items) (items, error) {
+	switch n.Op {
 	case ".key":
 		for _, x := range r.unwrap(v) {
 			if x.Kind != types.JSONObject {
@@ -138,10 +131,10 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 				}
 				return nil, pathError("2203A", "jsonpath member accessor can only be applied to an object")
 			}
-			if m, ok := x.Get(n.text); ok {
+			if m, ok := x.Get(n.Text); ok {
 				out = room.Append(out, m)
 			} else if !r.lax {
-				return nil, pathError("2203A", "JSON object does not contain key \"%s\"", n.text)
+				return nil, pathError("2203A", "JSON object does not contain key \"%s\"", n.Text)
 			}
 		}
 	case ".*":
@@ -157,7 +150,7 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 			}
 		}
 	case ".**":
-		return descend(v, 0, n.lo, n.hi, out), nil
+		return descend(v, 0, n.Lo, n.Hi, out), nil
 	case "[*]":
 		if v.Kind != types.JSONArray {
 			if r.lax {
@@ -172,7 +165,7 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 		return r.subscripts(n, v, cur, out)
 	case "?":
 		for _, x := range r.unwrap(v) {
-			t, err := r.test(n.args[1], x)
+			t, err := r.test(n.Args[1], x)
 			if err != nil {
 				return nil, err
 			}
@@ -181,10 +174,13 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 			}
 		}
 	case "method":
-		if n.text == "type" {
+		if n.Text == "type" {
+			if d, ok := r.dates[v]; ok {
+				return append(out, &types.JSONValue{Kind: types.JSONString, Text: types.T(d.kind).String()}), nil
+			}
 			return append(out, &types.JSONValue{Kind: types.JSONString, Text: jsonTypeof(string(v.AppendText(nil)))}), nil
 		}
-		if n.text == "size" {
+		if n.Text == "size" {
 			if v.Kind != types.JSONArray {
 				if !r.lax {
 					return nil, pathError("22039", "jsonpath item method .size() can only be applied to an array")
@@ -194,7 +190,15 @@ func (r *pathRun) access(n *pathNode, v, cur *types.JSONValue, out items) (items
 			return append(out, jsonNumber(types.DecimalFromInt64(int64(len(v.Items))))), nil
 		}
 		for _, x := range r.unwrap(v) {
-			m, err := method(n.text, x)
+			if n.Text == "datetime" {
+				d, err := r.datetime(n, x)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, d)
+				continue
+			}
+			m, err := method(n.Text, x)
 			if err != nil {
 				return nil, err
 			}
@@ -219,7 +223,7 @@ func descend(v *types.JSONValue, depth, lo, hi int, out items) items {
 	return out
 }
 
-func (r *pathRun) subscripts(n *pathNode, v, cur *types.JSONValue, out items) (items, error) {
+func (r *pathRun) subscripts(n *types.PathNode, v, cur *types.JSONValue, out items) (items, error) {
 	list := items{v}
 	if v.Kind == types.JSONArray {
 		list = make(items, len(v.Items))
@@ -231,14 +235,14 @@ func (r *pathRun) subscripts(n *pathNode, v, cur *types.JSONValue, out items) (i
 	}
 	r.last = append(r.last, len(list))
 	defer func() { r.last = r.last[:len(r.last)-1] }()
-	for k := 1; k < len(n.args); k += 2 {
-		lo, err := r.subscript(n.args[k], cur)
+	for k := 1; k < len(n.Args); k += 2 {
+		lo, err := r.subscript(n.Args[k], cur)
 		if err != nil {
 			return nil, err
 		}
 		hi := lo
-		if n.args[k+1] != nil {
-			if hi, err = r.subscript(n.args[k+1], cur); err != nil {
+		if n.Args[k+1] != nil {
+			if hi, err = r.subscript(n.Args[k+1], cur); err != nil {
 				return nil, err
 			}
 		}
@@ -252,7 +256,7 @@ func (r *pathRun) subscripts(n *pathNode, v, cur *types.JSONValue, out items) (i
 	return out, nil
 }
 
-func (r *pathRun) subscript(n *pathNode, cur *types.JSONValue) (int64, error) {
+func (r *pathRun) subscript(n *types.PathNode, cur *types.JSONValue) (int64, error) {
 	d, ok, err := r.single(n, cur)
 	if err != nil {
 		return 0, err
@@ -268,7 +272,7 @@ func (r *pathRun) subscript(n *pathNode, cur *types.JSONValue) (int64, error) {
 }
 
 // single evaluates n to one number.
-func (r *pathRun) single(n *pathNode, cur *types.JSONValue) (types.Decimal, bool, error) {
+func (r *pathRun) single(n *types.PathNode, cur *types.JSONValue) (types.Decimal, bool, error) {
 	seq, err := r.eval(n, cur)
 	if err != nil {
 		return types.Decimal{}, false, err
@@ -283,21 +287,21 @@ func (r *pathRun) single(n *pathNode, cur *types.JSONValue) (types.Decimal, bool
 	return d, true, err
 }
 
-func (r *pathRun) arithmetic(n *pathNode, cur *types.JSONValue) (items, error) {
+func (r *pathRun) arithmetic(n *types.PathNode, cur *types.JSONValue) (items, error) {
 	var v [2]types.Decimal
 	for i, side := range []string{"left", "right"} {
-		d, ok, err := r.single(n.args[i], cur)
+		d, ok, err := r.single(n.Args[i], cur)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			return nil, pathError("22038", "%s operand of jsonpath operator %s is not a single numeric value", side, n.op)
+			return nil, pathError("22038", "%s operand of jsonpath operator %s is not a single numeric value", side, n.Op)
 		}
 		v[i] = d
 	}
 	var d types.Decimal
 	var err error
-	switch n.op {
+	switch n.Op {
 	case "+":
 		d = v[0].Add(v[1])
 	case "-":
@@ -312,8 +316,8 @@ func (r *pathRun) arithmetic(n *pathNode, cur *types.JSONValue) (items, error) {
 	return items{jsonNumber(d)}, err
 }
 
-func (r *pathRun) sign(n *pathNode, cur *types.JSONValue) (items, error) {
-	in, err := r.eval(n.args[0], cur)
+func (r *pathRun) sign(n *types.PathNode, cur *types.JSONValue) (items, error) {
+	in, err := r.eval(n.Args[0], cur)
 	if err != nil {
 		return nil, err
 	}
@@ -321,13 +325,13 @@ func (r *pathRun) sign(n *pathNode, cur *types.JSONValue) (items, error) {
 	for _, v := range in {
 		for _, x := range r.unwrap(v) {
 			if x.Kind != types.JSONNumber {
-				return nil, pathError("2203B", "operand of unary jsonpath operator %s is not a numeric value", n.op[1:])
+				return nil, pathError("2203B", "operand of unary jsonpath operator %s is not a numeric value", n.Op[1:])
 			}
 			d, err := types.ParseDecimal(x.Text)
 			if err != nil {
 				return nil, err
 			}
-			if n.op == "u-" {
+			if n.Op == "u-" {
 				d = d.Neg()
 			}
 			out = room.Append(out, jsonNumber(d))
@@ -367,15 +371,15 @@ func method(name string, v *types.JSONValue) (items, error) {
 }
 
 // test is a predicate's truth: 't', 'f' or 'u'. Errors of the data inside make it unknown.
-func (r *pathRun) test(n *pathNode, cur *types.JSONValue) (byte, error) {
-	switch n.op {
+func (r *pathRun) test(n *types.PathNode, cur *types.JSONValue) (byte, error) {
+	switch n.Op {
 	case "&&", "||":
-		a, err := r.test(n.args[0], cur)
-		decides := map[string]byte{"&&": 'f', "||": 't'}[n.op]
+		a, err := r.test(n.Args[0], cur)
+		decides := map[string]byte{"&&": 'f', "||": 't'}[n.Op]
 		if err != nil || a == decides {
 			return a, err
 		}
-		b, err := r.test(n.args[1], cur)
+		b, err := r.test(n.Args[1], cur)
 		if err != nil || b == decides {
 			return b, err
 		}
@@ -384,19 +388,44 @@ func (r *pathRun) test(n *pathNode, cur *types.JSONValue) (byte, error) {
 		}
 		return a, nil
 	case "!":
-		t, err := r.test(n.args[0], cur)
+		t, err := r.test(n.Args[0], cur)
 		return map[byte]byte{'t': 'f', 'f': 't', 'u': 'u'}[t], err
 	case "is unknown":
-		t, err := r.test(n.args[0], cur)
+		t, err := r.test(n.Args[0], cur)
 		return truth(t == 'u'), err
 	case "exists":
-		seq, err := r.eval(n.args[0], cur)
+		seq, err := r.eval(n.Args[0], cur)
 		if err != nil {
 			return unknown(err)
 		}
 		return truth(len(seq) > 0), nil
 	case "==", "!=", "<", "<=", ">", ">=":
-		return r.pairs(n, cur, func(a, b *types.JSONValue) byte { return comparePath(n.op, a, b) })
+		var hard error
+		t, err := r.pairs(n, cur, func(a, b *types.JSONValue) byte {
+			x, dateA := r.dates[a]
+			y, dateB := r.dates[b]
+			if !dateA && !dateB {
+				return comparePath(n.Op, a, b)
+			}
+			if dateA != dateB {
+				if a.Kind == types.JSONNull || b.Kind == types.JSONNull {
+					return truth(n.Op == "!=")
+				}
+				return 'u'
+			}
+			c, ok, err := r.compareDatetimes(x, y)
+			if err != nil {
+				hard = err
+			}
+			if !ok || err != nil {
+				return 'u'
+			}
+			return ordered(n.Op, c)
+		})
+		if hard != nil {
+			err = hard
+		}
+		return t, err
 	case "starts with":
 		return r.pairs(n, cur, func(a, b *types.JSONValue) byte {
 			if a.Kind != types.JSONString || b.Kind != types.JSONString {
@@ -406,7 +435,7 @@ func (r *pathRun) test(n *pathNode, cur *types.JSONValue) (byte, error) {
 		})
 	case "like_regex":
 		flags := ""
-		for _, f := range n.text {
+		for _, f := range n.Text {
 			switch f {
 			case 'i', 'q', 'x':
 				flags += string(f)
@@ -414,15 +443,12 @@ func (r *pathRun) test(n *pathNode, cur *types.JSONValue) (byte, error) {
 				flags = strings.ReplaceAll(flags, "p", "")
 			case 'm':
 				flags += "w"
-			default:
-				return 'u', sqlerr.New(sqlerr.SyntaxError, "invalid input syntax for type jsonpath").
-					WithDetail("Unrecognized flag character \"%c\" in LIKE_REGEX predicate.", f)
 			}
 		}
-		if !strings.ContainsAny(n.text, "sm") {
+		if !strings.ContainsAny(n.Text, "sm") {
 			flags += "p"
 		}
-		re, err := regex.Compile(n.args[1].text, flags)
+		re, err := regex.Compile(n.Args[1].Text, flags)
 		if err != nil {
 			return 'u', err
 		}
@@ -460,10 +486,10 @@ func unknown(err error) (byte, error) {
 
 // pairs tests every pair of two sequences: one that is true makes the predicate true, though
 // in strict mode not against one that is unknown.
-func (r *pathRun) pairs(n *pathNode, cur *types.JSONValue, test func(a, b *types.JSONValue) byte) (byte, error) {
+func (r *pathRun) pairs(n *types.PathNode, cur *types.JSONValue, test func(a, b *types.JSONValue) byte) (byte, error) {
 	var side [2]items
 	for i := range side {
-		seq, err := r.eval(n.args[i], cur)
+		seq, err := r.eval(n.Args[i], cur)
 		if err != nil {
 			return unknown(err)
 		}
@@ -518,6 +544,11 @@ func comparePath(op string, a, b *types.JSONValue) byte {
 	default:
 		return 'u'
 	}
+	return ordered(op, c)
+}
+
+// ordered tells whether op holds of two values that compare as c says.
+func ordered(op string, c int) byte {
 	switch op {
 	case "==":
 		return truth(c == 0)

@@ -56,7 +56,7 @@ var keywords = []struct {
 		version view views volatile whitespace work wrapper write xml yes zone`},
 }
 
-var keywordRow = types.StructOf(
+var keywordRow = types.RecordOf(
 	types.Field{Name: "word", Type: eval.TText}, types.Field{Name: "catcode", Type: eval.TChar},
 	types.Field{Name: "barelabel", Type: eval.TBool}, types.Field{Name: "catdesc", Type: eval.TText},
 	types.Field{Name: "baredesc", Type: eval.TText})

@@ -25,7 +25,7 @@ func registerMath() {
 		eval.Immutable("floor", eval.Sig(num), eval.TNumeric, eval.Fn1(types.Decimal.Floor)).NeverFails(),
 		eval.Immutable("round", eval.Sig(f8), eval.TFloat8, eval.Fn1(math.RoundToEven)).NeverFails(),
 		eval.Immutable("round", eval.Sig(num), eval.TNumeric, eval.Fn1(func(d types.Decimal) types.Decimal { return d.Round(0) })).NeverFails(),
-		eval.Immutable("round", eval.Sig(num, i4), eval.TNumeric, eval.Try2(func(d types.Decimal, n int) (types.Decimal, error) { return d.Round(n), nil })),
+		eval.Immutable("round", eval.Sig(num, i4), eval.TNumeric, eval.Try2(func(d types.Decimal, n int) (types.Decimal, error) { return d.Round(n).Check() })),
 		eval.Immutable("trunc", eval.Sig(f8), eval.TFloat8, eval.Fn1(math.Trunc)).NeverFails(),
 		eval.Immutable("trunc", eval.Sig(num), eval.TNumeric, eval.Fn1(func(d types.Decimal) types.Decimal { return d.Trunc(0) })).NeverFails(),
 		eval.Immutable("trunc", eval.Sig(num, i4), eval.TNumeric, eval.Fn2(func(d types.Decimal, n int) types.Decimal { return d.Trunc(n) })).NeverFails(),

@@ -9,7 +9,7 @@ import (
 // layout is no matter of the catalogs. What asks for the tables below one gets none.
 func registerPartitions() {
 	none := eval.SetKernel(func(*eval.Ctx, []types.Datum, func(types.Datum) error) error { return nil })
-	tree := types.StructOf(types.Field{Name: "relid", Type: types.T(types.Regclass)}, types.Field{Name: "parentrelid", Type: types.T(types.Regclass)},
+	tree := types.RecordOf(types.Field{Name: "relid", Type: types.T(types.Regclass)}, types.Field{Name: "parentrelid", Type: types.T(types.Regclass)},
 		types.Field{Name: "isleaf", Type: eval.TBool}, types.Field{Name: "level", Type: eval.TInt4})
 	eval.Register(
 		eval.Stable("pg_partition_tree", eval.Sig(types.Regclass), tree, none),

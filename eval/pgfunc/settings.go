@@ -17,7 +17,7 @@ var settingRow = func() types.Type {
 	fields = append(fields, types.Field{Name: "enumvals", Type: types.ArrayOf(eval.TText)})
 	text("boot_val", "reset_val", "sourcefile")
 	fields = append(fields, types.Field{Name: "sourceline", Type: eval.TInt4}, types.Field{Name: "pending_restart", Type: eval.TBool})
-	return types.StructOf(fields...)
+	return types.RecordOf(fields...)
 }()
 
 func registerSettings() {

@@ -30,9 +30,9 @@ var defaultPrivileges = map[string]struct{ world, owner string }{
 func registerSystemAcl() {
 	item, _ := types.TextAs("aclitem")
 	items := types.ArrayOf(item)
-	privilege := types.StructOf(types.Field{Name: "grantor", Type: types.T(types.Oid)}, types.Field{Name: "grantee", Type: types.T(types.Oid)},
+	privilege := types.RecordOf(types.Field{Name: "grantor", Type: types.T(types.Oid)}, types.Field{Name: "grantee", Type: types.T(types.Oid)},
 		types.Field{Name: "privilege_type", Type: eval.TText}, types.Field{Name: "is_grantable", Type: eval.TBool})
-	option := types.StructOf(types.Field{Name: "option_name", Type: eval.TText}, types.Field{Name: "option_value", Type: eval.TText})
+	option := types.RecordOf(types.Field{Name: "option_name", Type: eval.TText}, types.Field{Name: "option_value", Type: eval.TText})
 	explode := eval.Stable("aclexplode", []types.Type{items}, privilege, eval.SetKernel(aclExplode))
 	explode.OID = 1689 // the key of oids_gen.go says text[]
 	eval.Register(

@@ -70,6 +70,8 @@ type dateReader struct {
 	hasZone    bool
 	precision  int  // of FF1 … FF6, 0 where there is none
 	minus      bool // before the field stands a minus that was taken for a separator
+	// strict: separators are those of the template, and the text ends where it does.
+	strict bool
 }
 
 func errDateText(format string, args ...any) *sqlerr.Error {
@@ -103,10 +105,13 @@ func (r *dateReader) skipRune() {
 }
 
 func (r *dateReader) read(nodes []formatNode) error {
-	exact := false // FX
-	extra := 0     // spaces passed over beyond the template's
+	exact := r.strict // FX
+	extra := 0        // spaces passed over beyond the template's
 	for i, n := range nodes {
 		if r.s == "" {
+			if r.strict {
+				return errDateText("input string is too short for datetime format")
+			}
 			return nil
 		}
 		fx := strings.EqualFold(n.key, "FX")
@@ -123,6 +128,8 @@ func (r *dateReader) read(nodes []formatNode) error {
 				r.s = r.s[1:]
 				extra++
 			}
+		case n.sep && r.strict && r.s[0] != n.text[0]:
+			return errDateText("unmatched format separator \"%s\"", n.text)
 		case n.key == "" && !exact && !n.sep && extra > 0:
 			extra--
 		case n.key == "":
@@ -139,6 +146,9 @@ func (r *dateReader) read(nodes []formatNode) error {
 				extra = r.spacesAhead()
 			}
 		}
+	}
+	if r.strict && r.s != "" {
+		return errDateText("trailing characters remain in input string after datetime format")
 	}
 	return nil
 }
@@ -157,7 +167,7 @@ func slurps(nodes []formatNode) bool {
 		return len(next.text) != 1 || next.text[0] < '0' || next.text[0] > '9'
 	}
 	switch strings.ToUpper(next.key) {
-	case "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "DAY", "DY", "MONTH", "MON", "P.M.", "PM", "RM", "TZ", "FX", "OF":
+	case "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "DAY", "DY", "MONTH", "MON", "P.M.", "PM", "RM", "TZ", "TZH", "FX", "OF":
 		return true
 	}
 	return false

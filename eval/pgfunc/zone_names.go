@@ -9,7 +9,7 @@ import (
 
 // pg_timezone_names() is what psql completes SET timezone from.
 func registerZoneNames() {
-	row := types.StructOf(types.Field{Name: "name", Type: eval.TText}, types.Field{Name: "abbrev", Type: eval.TText},
+	row := types.RecordOf(types.Field{Name: "name", Type: eval.TText}, types.Field{Name: "abbrev", Type: eval.TText},
 		types.Field{Name: "utc_offset", Type: types.T(types.Interval)}, types.Field{Name: "is_dst", Type: eval.TBool})
 	eval.Register(eval.Stable("pg_timezone_names", nil, row, eval.SetKernel(func(c *eval.Ctx, _ []types.Datum, yield func(types.Datum) error) error {
 		now := time.Now()

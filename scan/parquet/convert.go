@@ -53,7 +53,7 @@ func ConversionFor(n *Node, t types.Type) (Conversion, error) {
 		ok = n.Phys == Boolean
 	case t.Kind == types.Int2 || t.Kind == types.Int4:
 		ok = n.Phys == Int32 && plainInteger(n) && !(n.Unsigned && n.Bits == 32)
-	case t.Kind == types.Int8:
+	case t.Kind == types.Int8 || t.Kind == types.Oid:
 		ok = (n.Phys == Int32 || n.Phys == Int64) && plainInteger(n)
 		if n.Phys == Int64 && n.Unsigned {
 			c.op = unsigned64

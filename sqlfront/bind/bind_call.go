@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/eval"
@@ -187,11 +188,32 @@ var parameterNames = map[string][]string{
 	"make_timestamp":   {"year", "month", "mday", "hour", "min", "sec"},
 	"make_timestamptz": {"year", "month", "mday", "hour", "min", "sec", "timezone"},
 	"jsonb_set":        {"jsonb_in", "path", "replacement", "create_if_missing"},
+	"jsonb_set_lax":    {"jsonb_in", "path", "replacement", "create_if_missing", "null_value_treatment"},
 	"jsonb_insert":     {"jsonb_in", "path", "replacement", "insert_after"},
+	"parse_ident":      {"str", "strict"},
 }
 
-// namedArgs puts named arguments in their places. Ones left out become the default, 0 for
-// make_interval.
+func init() {
+	for _, f := range []string{"exists", "match", "query", "query_array", "query_first"} {
+		parameterNames["jsonb_path_"+f] = []string{"target", "path", "vars", "silent"}
+		parameterNames["jsonb_path_"+f+"_tz"] = []string{"target", "path", "vars", "silent"}
+	}
+}
+
+// parameterDefault is what a parameter that is left out has, where that is no error.
+func parameterDefault(function, parameter string) plan.Expr {
+	switch {
+	case function == "make_interval":
+		return &plan.Const{Value: types.NewInt(0), Typ: types.T(types.Int4)}
+	case parameter == "vars":
+		return &plan.Const{Value: types.NewStr("{}"), Typ: types.T(types.JSONB)}
+	case parameter == "create_if_missing":
+		return &plan.Const{Value: types.NewBool(true), Typ: types.T(types.Bool)}
+	}
+	return nil
+}
+
+// namedArgs puts named arguments in their places. Ones left out become their default.
 func (b *binder) namedArgs(name string, c *ast.Call, args []plan.Expr) []plan.Expr {
 	names, ok := parameterNames[name]
 	if !ok {
@@ -202,12 +224,7 @@ func (b *binder) namedArgs(name string, c *ast.Call, args []plan.Expr) []plan.Ex
 	for i, a := range c.Args {
 		at := i
 		if a.Name != "" {
-			at = -1
-			for j, n := range names {
-				if n == a.Name {
-					at = j
-				}
-			}
+			at = slices.Index(names, a.Name)
 		}
 		if at < 0 || at >= len(out) || out[at] != nil {
 			b.failWith(b.noNamedFunction(name, c, args))
@@ -218,10 +235,9 @@ func (b *binder) namedArgs(name string, c *ast.Call, args []plan.Expr) []plan.Ex
 	out = out[:last+1]
 	for i, x := range out {
 		if x == nil {
-			if name != "make_interval" {
+			if out[i] = parameterDefault(name, names[i]); out[i] == nil {
 				b.failWith(b.noNamedFunction(name, c, args))
 			}
-			out[i] = &plan.Const{Value: types.NewInt(0), Typ: types.T(types.Int4)}
 		}
 	}
 	return out

@@ -975,7 +975,7 @@ func (b *binder) rowOfExprs(elems []plan.Expr) plan.Expr {
 		r.Elems = append(r.Elems, x)
 		fields = append(fields, types.Field{Name: "f" + itoa(i+1), Type: x.Type()})
 	}
-	r.Typ = types.StructOf(fields...)
+	r.Typ = types.RecordOf(fields...)
 	return r
 }
 

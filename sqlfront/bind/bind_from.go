@@ -489,6 +489,9 @@ func (b *binder) tableFunction(lv *level, c *ast.Call) *plan.Call {
 
 func (b *binder) functionFields(call *plan.Call, name string, defs []ast.ColDef, t *ast.FuncTable, pos int) []types.Field {
 	record := call.Typ.Kind == types.Struct && len(call.Typ.Fields()) == 0
+	if len(defs) > 0 && call.Typ.IsRecord() && call.Typ.Same(exprType(call.Args)) {
+		return b.definedFields(call, defs, pos)
+	}
 	if len(defs) > 0 && !record {
 		b.fail(sqlerr.SyntaxError, pos, "a column definition list is only allowed for functions returning \"record\"")
 	}
@@ -500,13 +503,37 @@ func (b *binder) functionFields(call *plan.Call, name string, defs []ast.ColDef,
 		for _, d := range defs {
 			fields = append(fields, types.Field{Name: d.Name, Type: b.typeOf(&d.Type)})
 		}
-		call.Typ = types.StructOf(fields...)
+		call.Typ = types.RecordOf(fields...)
 		return fields
 	}
 	if call.Typ.Kind == types.Struct {
 		return append([]types.Field(nil), call.Typ.Fields()...)
 	}
 	return []types.Field{{Name: name, Type: call.Typ}}
+}
+
+// exprType is the type of the first argument, which some functions give back.
+func exprType(args []plan.Expr) types.Type {
+	if len(args) == 0 {
+		return types.Type{}
+	}
+	return args[0].Type()
+}
+
+// definedFields names the members of a row that the function was given as an example
+// (json_populate_record(row(…), …) AS t(a int)), whose types must be the example's.
+func (b *binder) definedFields(call *plan.Call, defs []ast.ColDef, pos int) []types.Field {
+	was := call.Typ.Fields()
+	fields := make([]types.Field, len(defs))
+	for i, d := range defs {
+		fields[i] = types.Field{Name: d.Name, Type: b.typeOf(&d.Type)}
+	}
+	for i := range fields {
+		if len(fields) != len(was) || !fields[i].Type.Same(was[i].Type) {
+			b.fail(sqlerr.DatatypeMismatch, pos, "function return row and query-specified return row do not match")
+		}
+	}
+	return fields
 }
 
 // pathTable resolves iceberg('path') in FROM.

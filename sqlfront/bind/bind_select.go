@@ -58,8 +58,7 @@ func (b *binder) selectQuery(q *ast.Query, sel *ast.Select, lv *level) query {
 	s := &selectState{b: b, lv: lv, ast: sel}
 	lv.sel = s
 	if sel.Into {
-		b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "SELECT INTO is not supported").
-			WithHint("Use CREATE TABLE ... AS SELECT.").At(sel.Pos))
+		b.fail(sqlerr.SyntaxError, sel.Pos, "SELECT ... INTO is not allowed here")
 	}
 	b.nameWindows(lv, sel)
 	s.from = b.from(sel.From, lv)

@@ -63,7 +63,7 @@ func TestPlans(t *testing.T) {
 func TestOwnErrors(t *testing.T) {
 	env := newEnv(t)
 	for _, c := range []struct{ sql, want string }{
-		{"select a into x from t", "0A000: SELECT INTO is not supported"},
+		{"select * from (select a into x from t) y", "42601: SELECT ... INTO is not allowed here"},
 		{"with x as (delete from t returning *) select * from x", "0A000: data-modifying statements in WITH are not supported"},
 		{"select * from loop", "42P19: infinite recursion detected in view \"loop\""},
 		{"select * from bad", "42703: column \"nosuch\" does not exist"},

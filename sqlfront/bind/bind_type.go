@@ -129,7 +129,7 @@ func (b *binder) rowType(name string) (types.Type, bool) {
 		f := &rel.TableSchema.Fields[i]
 		fields = append(fields, types.Field{Name: f.Name, Type: f.Type})
 	}
-	return types.StructOf(fields...), len(fields) > 0
+	return types.RecordOf(fields...), len(fields) > 0
 }
 
 func (b *binder) structType(n *ast.TypeName) types.Type {

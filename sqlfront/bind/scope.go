@@ -365,7 +365,7 @@ func (b *binder) rowOf(it *item, pos int) plan.Expr {
 		row.Elems = append(row.Elems, b.col(c.col, pos))
 		fields = append(fields, types.Field{Name: c.name, Type: c.col.Type})
 	}
-	row.Typ = types.StructOf(fields...)
+	row.Typ = types.RecordOf(fields...)
 	return b.mark(row, pos)
 }
 

@@ -11,6 +11,9 @@ import (
 func (c *conv) stmt(n *pgquery.Node) ast.Stmt {
 	switch n := n.GetNode().(type) {
 	case *pgquery.Node_SelectStmt:
+		if into := takeInto(n.SelectStmt); into != nil {
+			return &ast.CreateTable{Name: c.relation(into.Rel), Temp: into.Rel.GetRelpersistence() == "t", As: c.query(n.SelectStmt), Pos: c.from}
+		}
 		return &ast.QueryStmt{Query: c.query(n.SelectStmt)}
 	case *pgquery.Node_InsertStmt:
 		return c.insert(n.InsertStmt)
@@ -100,6 +103,17 @@ func (c *conv) targetName(t *pgquery.ResTarget) ast.Name {
 		name.Parts = append(name.Parts, ind.GetString_().GetSval())
 	}
 	return name
+}
+
+// takeInto takes the INTO of a statement out of it, which stands in its first SELECT: SELECT … INTO t
+// is CREATE TABLE t AS SELECT ….
+func takeInto(s *pgquery.SelectStmt) *pgquery.IntoClause {
+	for s.Larg != nil {
+		s = s.Larg
+	}
+	into := s.IntoClause
+	s.IntoClause = nil
+	return into
 }
 
 // setItems translates SET. (a, b) = row comes as one MultiAssignRef per column, which share

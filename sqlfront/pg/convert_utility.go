@@ -75,6 +75,12 @@ func (c *conv) utility(n any) ast.Stmt {
 		return c.drop(n.DropStmt)
 	case *pgquery.Node_CreateExtensionStmt:
 		return &ast.Noop{Tag: "CREATE EXTENSION", Pos: c.from}
+	case *pgquery.Node_ConstraintsSetStmt:
+		if len(n.ConstraintsSetStmt.Constraints) > 0 {
+			c.refuse(c.from, "SET CONSTRAINTS is supported for ALL")
+		}
+		// No check waits for the end of a transaction block by its declaration.
+		return &ast.Noop{Tag: "SET CONSTRAINTS", Pos: c.from}
 	case *pgquery.Node_CheckPointStmt:
 		return &ast.Noop{Tag: "CHECKPOINT", Pos: c.from}
 	case *pgquery.Node_CreateTableAsStmt:

@@ -98,7 +98,7 @@ func textField(t types.Type, o *types.TextOptions) encoder {
 		return lengthened(e)
 	}
 	switch t.Kind {
-	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.Unknown, types.Bytea:
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.JSONPath, types.Unknown, types.Bytea:
 		return appendText
 	}
 	return lengthened(textEncoder(t, o))
@@ -154,7 +154,7 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 		}
 	case types.Array, types.Struct, types.Map, types.Int2Vector, types.OidVector:
 		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendJSON(dst, v.Datum(i), t, o, true) }
-	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.Unknown, types.Bytea:
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.JSONPath, types.Unknown, types.Bytea:
 		return func(dst []byte, v *vec.Vector, i int) []byte { return append(dst, v.Bytes(i)...) }
 	}
 	return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendText(dst, v.Datum(i), t, o) }

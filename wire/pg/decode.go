@@ -123,7 +123,7 @@ func decodeBinary(raw []byte, t types.Type, o *types.TextOptions, depth int) (ty
 		return types.Parse(s, t, o)
 	case types.Bytea:
 		return types.NewStr(string(raw)), nil
-	case types.JSONB, types.Variant, types.Struct, types.Map:
+	case types.JSONB, types.JSONPath, types.Variant, types.Struct, types.Map:
 		if len(raw) == 0 || raw[0] != 1 {
 			return bad()
 		}

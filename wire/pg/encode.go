@@ -140,7 +140,7 @@ func textEncoder(t types.Type, o *types.TextOptions) encoder {
 		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendTimestamp(dst, int64At(v, i), o) }
 	case types.TimestampTZ:
 		return func(dst []byte, v *vec.Vector, i int) []byte { return types.AppendTimestampTZ(dst, int64At(v, i), o) }
-	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.Unknown:
+	case types.Text, types.Varchar, types.Bpchar, types.Name, types.JSON, types.JSONB, types.JSONPath, types.Unknown:
 		return appendString
 	case types.Numeric:
 		return func(dst []byte, v *vec.Vector, i int) []byte {

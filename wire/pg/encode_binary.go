@@ -103,9 +103,12 @@ func appendBinary(dst []byte, d types.Datum, t types.Type, o *types.TextOptions)
 		return be.AppendUint64(be.AppendUint64(dst, uint64(w.Hi)), w.Lo)
 	case types.Numeric:
 		return appendNumeric(dst, string(types.AppendText(nil, d, t, o)))
-	case types.JSONB:
+	case types.JSONB, types.JSONPath:
 		return append(append(dst, 1), d.Str()...)
 	case types.Struct, types.Map, types.Variant: // jsonb outside
+		if t.IsRecord() {
+			return appendRecord(dst, d, t, o)
+		}
 		return types.AppendText(append(dst, 1), d, t, o)
 	case types.Array, types.Int2Vector, types.OidVector:
 		return appendArray(dst, d, t, o)
@@ -245,6 +248,24 @@ func oneLength(list types.Datum, n int) {
 	if list.IsNull() || len(list.List()) != n {
 		panic(sqlerr.New(sqlerr.ArraySubscript, "a list of lists of different lengths has no binary form").WithHint("Fetch it as text, or cast it: x::text."))
 	}
+}
+
+// appendRecord appends a row: for each member its type, its length and itself.
+func appendRecord(dst []byte, d types.Datum, t types.Type, o *types.TextOptions) []byte {
+	be := binary.BigEndian
+	dst = be.AppendUint32(dst, uint32(len(t.Fields())))
+	for i, f := range t.Fields() {
+		dst = be.AppendUint32(dst, outType(f.Type).OID())
+		x := d.List()[i]
+		if x.IsNull() {
+			dst = be.AppendUint32(dst, 0xffffffff)
+			continue
+		}
+		at := len(dst)
+		dst = appendBinary(append(dst, 0, 0, 0, 0), x, f.Type, o)
+		be.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	}
+	return dst
 }
 
 // appendArray appends an array of any dimension; the elements' type is the innermost.
