@@ -109,6 +109,7 @@ func declare(fields []Field, props map[string]string) {
 		declare(f.Children, props)
 		f.DefaultSQL, f.OnUpdateSQL = props[declaredKey(f.ID, "default")], props[declaredKey(f.ID, "on-update")]
 		f.Numbering = readNumbering(props[declaredKey(f.ID, "identity")])
+		f.Generated = readGenerated(props[declaredKey(f.ID, "generated")])
 		if len(f.Children) > 0 || f.Type.Kind == types.Invalid {
 			continue
 		}
@@ -151,7 +152,7 @@ func (e *Edit) keepDeclared(s *Schema) error {
 	collect = func(fields []Field) {
 		for i := range fields {
 			f := &fields[i]
-			for what, text := range map[string]string{"default": f.DefaultSQL, "on-update": f.OnUpdateSQL, "identity": f.Numbering.spell()} {
+			for what, text := range map[string]string{"default": f.DefaultSQL, "on-update": f.OnUpdateSQL, "identity": f.Numbering.spell(), "generated": f.Generated.spell()} {
 				if text != "" {
 					want[declaredKey(f.ID, what)] = text
 				}

@@ -619,6 +619,7 @@ type ColumnDef struct {
 	// OnUpdateSQL is MySQL's ON UPDATE CURRENT_TIMESTAMP, as written.
 	OnUpdateSQL string
 	Identity    *Identity
+	Generated   *Generated
 	Checks      []Check
 	Keys        []Key // over this column
 	ForeignKeys []ForeignKey
@@ -675,6 +676,16 @@ type Check struct {
 	NotValid    bool // rows that are there are not looked at
 	NotEnforced bool
 	Pos         int
+}
+
+// Generated says that a column is computed of others: SQL is Expr as written, from From on in the
+// statement's text.
+type Generated struct {
+	SQL     string
+	Expr    Expr
+	From    int
+	Virtual bool // declared as one that is not stored
+	Pos     int
 }
 
 // Identity says that a column numbers its rows: serial, GENERATED … AS IDENTITY, AUTO_INCREMENT.
@@ -737,6 +748,7 @@ type AlterAction struct {
 	After       string
 	Default     Expr
 	DefaultSQL  string
+	Generated   *Generated // "set generated"
 	OnUpdateSQL string
 	Identity    *Identity
 	Type        *TypeName

@@ -21,12 +21,15 @@ type AlterAction struct {
 	// DefaultSQL and OnUpdateSQL are texts as in CreateColumn.
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering // "add identity"
-	Checks                  []AlterCheck    // "add check", and of "add column"
-	Key                     *AlterKey       // "add key"
-	Foreign                 *AlterForeign   // "add foreign key"
-	Validate                *AlterCheck     // "validate constraint", of a CHECK constraint
-	Props                   map[string]Constant
-	Ref                     When // AS OF of CREATE BRANCH and TAG
+	// Generated is of "add column" and "set generated", with columns by their places in GeneratedOf.
+	Generated   *lake.Generated
+	GeneratedOf []string
+	Checks      []AlterCheck  // "add check", and of "add column"
+	Key         *AlterKey     // "add key"
+	Foreign     *AlterForeign // "add foreign key"
+	Validate    *AlterCheck   // "validate constraint", of a CHECK constraint
+	Props       map[string]Constant
+	Ref         When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
 	Call *ProcedureCall
 }
@@ -157,7 +160,13 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 			c := b.columnDef(a.Def)
 			out.Column = &c
 			if len(a.Column.Parts) < 2 {
-				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type})
+				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type, Numbering: c.Numbering})
+			}
+			if g := a.Def.Generated; g != nil {
+				if len(a.Column.Parts) > 1 {
+					b.fail(sqlerr.FeatureNotSupported, g.Pos, "a field of a struct cannot be generated")
+				}
+				out.Generated, out.GeneratedOf = b.alterGenerated(g, schema, &schema.fields[len(schema.fields)-1])
 			}
 			for i := range a.Def.Checks {
 				out.Checks = append(out.Checks, b.alterCheck(&a.Def.Checks[i], schema))
@@ -168,7 +177,16 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		f := schema.find(a.Column)
 		b.changeType(a, f, out.Type)
 		f.Type = out.Type
+	case "set generated":
+		out.Generated, out.GeneratedOf = b.alterGenerated(a.Generated, schema, schema.find(a.Column))
+	case "drop expression":
+		f := schema.find(a.Column)
+		if f.Generated == nil && !a.IfExists {
+			b.fail(sqlerr.InvalidTableDefinition, a.Column.Pos, "column \"%s\" of relation \"%s\" is not a stored generated column", f.Name, schema.rel.Name)
+		}
+		f.Generated = nil
 	case "set default":
+		b.notGenerated(schema, schema.find(a.Column), a.Column.Pos)
 		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
 	case "add check":
 		out.Checks = append(out.Checks, b.alterCheck(a.Check, schema))
@@ -184,6 +202,7 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 	case "on update":
 		out.OnUpdateSQL = b.dialectSQL(a.OnUpdateSQL)
 	case "add identity":
+		b.notGenerated(schema, schema.find(a.Column), a.Column.Pos)
 		out.Numbering = b.numbering(a.Identity, schema.find(a.Column))
 	case "rename column":
 		f := schema.find(a.Column)

@@ -40,6 +40,7 @@ type CreateColumn struct {
 	// dialect; "" for none.
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering
+	Generated               *lake.Generated // with columns by their place
 	Comment                 string
 }
 
@@ -72,8 +73,9 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		fields = append(fields, c.Like.Table.Schema().Fields...)
 	}
 	for _, col := range c.Columns {
-		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type})
+		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type, Numbering: col.Numbering})
 	}
+	b.tableGenerated(s, c, fields, len(fields)-len(c.Columns))
 	if len(s.Checks) > 0 {
 		c.Checks, c.Bound = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
 	}
@@ -136,6 +138,9 @@ func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 func (b *binder) columnDef(d *ast.ColumnDef) CreateColumn {
 	c := CreateColumn{Name: d.Name, Type: b.typeOf(&d.Type), NotNull: d.NotNull, Comment: d.Comment}
 	f := &lake.Field{Name: d.Name, Type: c.Type}
+	if d.Generated != nil {
+		b.onlyGenerated(d)
+	}
 	if d.Default != nil {
 		c.Default, c.DefaultSQL = b.defaultValue(d.Default, d.DefaultSQL, f)
 	}

@@ -29,6 +29,9 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 			continue // PARTITION (column): the rows say which
 		}
 		i := b.fieldIndex(rel, p.Column.Parts[len(p.Column.Parts)-1], p.Pos)
+		if fields[i].Generated != nil {
+			b.refuseGenerated(rel, &fields[i], p.Pos)
+		}
 		x := b.assign(b.constantExpr(lv, p.Value, inConstant), &fields[i])
 		values[i], n.Given[i] = x, true
 		n.Static = append(n.Static, plan.StaticPartition{FieldID: fields[i].ID, Value: x})
@@ -38,6 +41,10 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 	source := b.insertSource(s, lv, rel, columns, len(s.Columns) > 0)
 	for i, c := range source.Columns() {
 		f := columns[i]
+		if fields[f].Generated != nil {
+			b.explicitGenerated(s, rel, &fields[f])
+			continue
+		}
 		values[f], n.Given[f] = plan.ColOf(c), true
 		if s.Ignore {
 			values[f] = b.lenient(values[f], &fields[f])
@@ -61,7 +68,7 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: values[i]})
 	}
-	n.Source = p
+	n.Source = b.computed(n.Target, p)
 	var write plan.Node = n
 	if upserts(s) {
 		write = b.upsert(s, lv, rel, n, columns)
@@ -69,7 +76,7 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 	if len(s.Returning) > 0 {
 		rlv := newLevel(nil)
 		rlv.ctes = lv.ctes
-		rows, list := p.Columns(), &n.Returning
+		rows, list := n.Source.Columns(), &n.Returning
 		switch w := write.(type) {
 		case *plan.Merge:
 			rows, list = w.Row, &w.Returning

@@ -95,8 +95,9 @@ func (b *binder) update(s *ast.Update) *Bound {
 	n.Values, n.Changed = set.row()
 	n.Source = b.withExtras(lv, n.Source)
 	if b.env.OnlyChanges && s.Limit == nil && len(s.Returning) == 0 {
-		n.Source = b.onlyChanges(lv, n.Source, n.Values, n.Changed, it)
+		n.Source = b.onlyChanges(lv, rel, n.Source, n.Values, n.Changed, it)
 	}
+	recomputed(rel, n.Changed)
 	n.Row = b.rowColumns(rel)
 	if len(s.Returning) > 0 {
 		old := lv.items
@@ -112,8 +113,9 @@ func (b *binder) update(s *ast.Update) *Bound {
 //	UPDATE t SET a = x, b = y WHERE p   →   … WHERE p AND (a IS DISTINCT FROM x OR b IS DISTINCT FROM y)
 //
 // What is computed is so once, below the filter, and values become the columns that hold it. A value
-// whose type has no equality, or that is another each time, changes each row.
-func (b *binder) onlyChanges(lv *level, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
+// whose type has no equality, or that is another each time, changes each row, and so does a generated
+// column that is set to DEFAULT.
+func (b *binder) onlyChanges(lv *level, rel *Relation, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
 	var differ []plan.Expr
 	made := &plan.Project{Input: source, Exprs: passing(source.Columns())}
 	below := len(made.Exprs)
@@ -123,7 +125,7 @@ func (b *binder) onlyChanges(lv *level, source plan.Node, values []plan.Expr, ch
 			continue
 		}
 		old := plan.ColOf(it.cols[i].col)
-		if c := classOf(old.Typ); plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
+		if c := classOf(old.Typ); rel.TableSchema.Fields[i].Generated != nil || plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
 			return source
 		}
 		switch x.(type) {
@@ -198,6 +200,7 @@ type setList struct {
 
 	values []plan.Expr // by field; nil: not assigned
 	nested map[int][]nestedSet
+	again  map[int]bool // generated columns that are set to DEFAULT: they are computed anew
 }
 
 // nestedSet is SET s.f.g = v.
@@ -213,7 +216,7 @@ func (l *setList) all(items []ast.SetItem) {
 	for i := range items {
 		s := &items[i]
 		if len(s.Columns) == 0 {
-			l.one(s.Column, func(f *lake.Field) plan.Expr { return l.b.assigned(l.lv, s.Value, f) })
+			l.one(s.Column, s.Value, func(f *lake.Field) plan.Expr { return l.b.assigned(l.lv, s.Value, f) })
 			continue
 		}
 		l.several(s)
@@ -228,14 +231,14 @@ func (l *setList) several(s *ast.SetItem) {
 			b.fail(sqlerr.SyntaxError, s.Pos, "number of columns does not match number of values")
 		}
 		for i, c := range s.Columns {
-			l.one(c, func(f *lake.Field) plan.Expr { return b.assigned(l.lv, r.Elems[i], f) })
+			l.one(c, r.Elems[i], func(f *lake.Field) plan.Expr { return b.assigned(l.lv, r.Elems[i], f) })
 		}
 		return
 	}
 	q, ok := s.Value.(*ast.Subquery)
 	if !ok || q.Kind != 's' {
 		if len(s.Columns) == 1 {
-			l.one(s.Columns[0], func(f *lake.Field) plan.Expr { return b.assigned(l.lv, s.Value, f) })
+			l.one(s.Columns[0], s.Value, func(f *lake.Field) plan.Expr { return b.assigned(l.lv, s.Value, f) })
 			return
 		}
 		b.fail(sqlerr.FeatureNotSupported, leftmost(s.Value), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
@@ -252,12 +255,12 @@ func (l *setList) several(s *ast.SetItem) {
 	*l.source = &plan.Apply{Kind: plan.SingleJoin, Left: *l.source, Right: sub}
 	for i, c := range s.Columns {
 		col := sub.Columns()[i]
-		l.one(c, func(f *lake.Field) plan.Expr { return b.assign(b.mark(plan.ColOf(col), outs[i].pos), f) })
+		l.one(c, q, func(f *lake.Field) plan.Expr { return b.assign(b.mark(plan.ColOf(col), outs[i].pos), f) })
 	}
 }
 
-// one assigns to a column or to a field inside it.
-func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
+// one assigns what is given to a column or to a field inside it.
+func (l *setList) one(n ast.Name, given ast.Expr, value func(f *lake.Field) plan.Expr) {
 	b := l.b
 	parts := n.Parts
 	fields := l.rel.TableSchema.Fields
@@ -271,6 +274,10 @@ func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
 		b.fail(sqlerr.SyntaxError, n.Pos, "multiple assignments to same column \"%s\"", fields[i].Name)
 	}
 	if len(parts) == 1 {
+		if fields[i].Generated != nil {
+			l.regenerated(i, given, n.Pos)
+			return
+		}
 		l.values[i] = value(&fields[i])
 		if c, ok := l.values[i].(*plan.Call); fields[i].Numbering != nil && fields[i].Numbering.Kind == "always" && (!ok || c.Func.Name != "number") {
 			b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", fields[i].Name).
@@ -289,6 +296,23 @@ func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
 		}
 	}
 	l.nested[i] = append(l.nested[i], nestedSet{path: parts[1:], value: value(f), pos: n.Pos})
+}
+
+// regenerated takes DEFAULT for a generated column and refuses everything else.
+func (l *setList) regenerated(i int, given ast.Expr, pos int) {
+	f := &l.rel.TableSchema.Fields[i]
+	if _, ok := given.(*ast.Default); ok {
+		if l.again == nil {
+			l.again = map[int]bool{}
+		}
+		l.again[i] = true
+		return
+	}
+	if l.b.d.HoldMode != nil {
+		l.b.refuseGenerated(l.rel, f, pos)
+	}
+	l.b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", f.Name).
+		WithDetail("Column \"%s\" is a generated column.", f.Name).At(pos))
 }
 
 func hasField(d *Dialect, fields []lake.Field, name string) bool {
@@ -329,7 +353,7 @@ func (l *setList) row() (values []plan.Expr, changed []bool) {
 		case fields[i].OnUpdateSQL != "":
 			values[i], changed[i] = l.b.keptExpr(fields[i].OnUpdateSQL, &fields[i], "ON UPDATE"), true
 		default:
-			values[i] = old
+			values[i], changed[i] = old, l.again[i]
 		}
 	}
 	return values, changed

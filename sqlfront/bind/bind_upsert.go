@@ -331,6 +331,7 @@ func (u *upserting) update(keys []lake.Key, assigned []ast.SetItem, where ast.Ex
 	if b.env.OnlyChanges {
 		arm.Cond = u.changes(target, arm.Values, arm.Changed)
 	}
+	recomputed(u.rel, arm.Changed)
 	m.Upsert.Kept = !slices.ContainsFunc(keys, func(k lake.Key) bool {
 		return slices.ContainsFunc(k.Columns, func(id int) bool { return arm.Changed[u.place(id)] })
 	})

@@ -217,6 +217,8 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 			p.SyntaxError()
 		}
 		a.Op, a.Identity = "add identity", def.Identity
+	case p.Accept("drop", "expression"):
+		a.Op, a.IfExists = "drop expression", p.Accept("if", "exists")
 	case p.Accept("drop", "identity"):
 		a.Op, a.IfExists = "drop identity", p.Accept("if", "exists")
 	case p.Accept("comment"):

@@ -118,6 +118,18 @@ func NullKey(t *ast.CreateTable, same func(a, b string) bool) *ast.ColumnDef {
 	return nil
 }
 
+// Generated parses AS (expression) of a generated column.
+func (p *Parser) Generated() *ast.Generated {
+	g := &ast.Generated{Pos: p.Pos()}
+	p.Expect("as")
+	p.Expect("(")
+	g.From = p.Pos()
+	g.Expr = p.Dialect.Expr(")")
+	g.SQL = p.Text[g.From:p.LastEnd()]
+	p.Expect(")")
+	return g
+}
+
 // Check parses CHECK (expression) and what may follow it.
 func (p *Parser) Check(name string) ast.Check {
 	c := ast.Check{Name: name, Pos: p.Pos()}
