@@ -528,6 +528,7 @@ type SetItem struct {
 // it is: Delete by the name in Table, Update by the columns that it sets.
 type Update struct {
 	With      *With
+	Ignore    bool // MySQL: rows that cannot be written stay as they are
 	Tables    []TableExpr
 	Table     TableName
 	Set       []SetItem
@@ -540,8 +541,10 @@ type Update struct {
 }
 type Delete struct {
 	With      *With
+	Ignore    bool
 	Tables    []TableExpr
 	Table     TableName
+	More      []TableName // MySQL: further tables among Tables whose rows are deleted
 	Using     []TableExpr
 	Where     Expr
 	OrderBy   []Order

@@ -38,6 +38,9 @@ type Bound struct {
 	// Plan is the query or write statement; for CREATE TABLE AS, COPY (query) TO, EXPLAIN and
 	// DECLARE the inner one. nil for other statements.
 	Plan plan.Node
+	// Steps are the statements that one of several tables is made of, each over the state before it;
+	// Plan is the first one's.
+	Steps []ast.Stmt
 	// Columns are the output columns; nil: the statement returns no rows.
 	Columns []plan.Column
 	// Params are the types of $1 …, none Unknown.

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -68,6 +67,12 @@ func (b *binder) writeLimit(lv *level, n plan.Node, order []ast.Order, limit ast
 }
 
 func (b *binder) update(s *ast.Update) *Bound {
+	if s.Ignore {
+		b.my().lenient = true
+	}
+	if steps, targets := b.updates(s); steps != nil {
+		return b.several(steps, targets)
+	}
 	lv := newLevel(nil)
 	var with *withState
 	if s.With != nil {
@@ -90,14 +95,22 @@ func (b *binder) update(s *ast.Update) *Bound {
 	}
 	n.Source = b.writeLimit(lv, n.Source, s.OrderBy, s.Limit)
 	lv.kind = inUpdate
-	set := &setList{b: b, lv: lv, rel: rel, it: it, source: &n.Source}
+	set := &setList{b: b, lv: lv, rel: rel, it: it, source: &n.Source, inTurn: b.d.HoldMode != nil}
 	set.all(assigned)
 	n.Values, n.Changed = set.row()
+	for i := range n.Values {
+		if s.Ignore && n.Changed[i] {
+			n.Values[i] = b.lenient(n.Values[i], &rel.TableSchema.Fields[i])
+		}
+	}
 	n.Source = b.withExtras(lv, n.Source)
 	if b.env.OnlyChanges && s.Limit == nil && len(s.Returning) == 0 {
 		n.Source = b.onlyChanges(lv, rel, n.Source, n.Values, n.Changed, it)
 	}
 	recomputed(rel, n.Changed)
+	if s.Ignore {
+		b.ignoring(lv, rel, n, it)
+	}
 	n.Row = b.rowColumns(rel)
 	if len(s.Returning) > 0 {
 		old := lv.items
@@ -117,9 +130,6 @@ func (b *binder) update(s *ast.Update) *Bound {
 // column that is set to DEFAULT.
 func (b *binder) onlyChanges(lv *level, rel *Relation, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
 	var differ []plan.Expr
-	made := &plan.Project{Input: source, Exprs: passing(source.Columns())}
-	below := len(made.Exprs)
-	kept := slices.Clone(values)
 	for i, x := range values {
 		if !changed[i] {
 			continue
@@ -128,24 +138,40 @@ func (b *binder) onlyChanges(lv *level, rel *Relation, source plan.Node, values 
 		if c := classOf(old.Typ); rel.TableSchema.Fields[i].Generated != nil || plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
 			return source
 		}
+	}
+	source = b.computedOnce(lv, source, values, changed, it)
+	for i, x := range values {
+		if changed[i] {
+			differ = append(differ, b.plainOperator("IS DISTINCT FROM", plan.ColOf(it.cols[i].col), x, 0))
+		}
+	}
+	if len(differ) == 0 {
+		return source
+	}
+	return &plan.Filter{Input: source, Pred: plan.OrOf(differ...)}
+}
+
+// computedOnce computes what an UPDATE sets in a projection, whose columns become the values.
+func (b *binder) computedOnce(lv *level, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
+	made := &plan.Project{Input: source, Exprs: passing(source.Columns())}
+	below := len(made.Exprs)
+	for i, x := range values {
+		if !changed[i] {
+			continue
+		}
 		switch x.(type) {
 		case *plan.Const, *plan.Col, *plan.Param:
 		default:
 			col := b.newColumn(it.cols[i].name, x.Type())
 			b.own(col, "", lv, fromInput)
 			made.Exprs = append(made.Exprs, plan.Named{Col: col, Expr: x})
-			kept[i] = plan.ColOf(col)
+			values[i] = plan.ColOf(col)
 		}
-		differ = append(differ, b.plainOperator("IS DISTINCT FROM", old, kept[i], 0))
 	}
-	if len(differ) == 0 {
+	if len(made.Exprs) == below {
 		return source
 	}
-	copy(values, kept)
-	if len(made.Exprs) > below {
-		source = made
-	}
-	return &plan.Filter{Input: source, Pred: plan.OrOf(differ...)}
+	return made
 }
 
 func (b *binder) rowColumns(rel *Relation) []plan.Column {
@@ -159,6 +185,9 @@ func (b *binder) rowColumns(rel *Relation) []plan.Column {
 }
 
 func (b *binder) delete(s *ast.Delete) *Bound {
+	if steps, targets := b.deletes(s); steps != nil {
+		return b.several(steps, targets)
+	}
 	lv := newLevel(nil)
 	var with *withState
 	if s.With != nil {
@@ -166,11 +195,12 @@ func (b *binder) delete(s *ast.Delete) *Bound {
 	}
 	table := &s.Table
 	if s.Tables != nil {
-		if table = b.among(s.Tables, callName(&s.Table)); table == nil {
-			b.fail(sqlerr.UndefinedTable, s.Table.Pos, "Unknown table '%s' in MULTI DELETE", callName(&s.Table))
-		}
+		table = b.deleted(s)
 	}
 	rel := b.target(table)
+	if s.Ignore && len(rel.Table.References()) > 0 {
+		b.fail(sqlerr.FeatureNotSupported, s.Pos, "DELETE IGNORE of a table that foreign keys reference is not supported")
+	}
 	n := &plan.Delete{Target: b.writeTarget(rel, table.Alias.Name)}
 	if s.Tables != nil {
 		var w *joinedWrite
@@ -200,6 +230,8 @@ type setList struct {
 
 	values []plan.Expr // by field; nil: not assigned
 	nested map[int][]nestedSet
+	// inTurn: an assignment reads what those before it have set (MySQL), and a column may be set again.
+	inTurn bool
 	again  map[int]bool // generated columns that are set to DEFAULT: they are computed anew
 }
 
@@ -270,7 +302,7 @@ func (l *setList) one(n ast.Name, given ast.Expr, value func(f *lake.Field) plan
 		parts = parts[1:]
 	}
 	i := b.fieldIndex(l.rel, parts[0], n.Pos)
-	if l.values[i] != nil || len(parts) == 1 && len(l.nested[i]) > 0 {
+	if l.values[i] != nil && !l.inTurn || len(parts) == 1 && len(l.nested[i]) > 0 {
 		b.fail(sqlerr.SyntaxError, n.Pos, "multiple assignments to same column \"%s\"", fields[i].Name)
 	}
 	if len(parts) == 1 {
@@ -278,7 +310,7 @@ func (l *setList) one(n ast.Name, given ast.Expr, value func(f *lake.Field) plan
 			l.regenerated(i, given, n.Pos)
 			return
 		}
-		l.values[i] = value(&fields[i])
+		l.values[i] = l.turned(value(&fields[i]), n.Pos)
 		if c, ok := l.values[i].(*plan.Call); fields[i].Numbering != nil && fields[i].Numbering.Kind == "always" && (!ok || c.Func.Name != "number") {
 			b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", fields[i].Name).
 				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", fields[i].Name).At(n.Pos))
@@ -296,6 +328,30 @@ func (l *setList) one(n ast.Name, given ast.Expr, value func(f *lake.Field) plan
 		}
 	}
 	l.nested[i] = append(l.nested[i], nestedSet{path: parts[1:], value: value(f), pos: n.Pos})
+}
+
+// turned is x, which reads the columns that have been set by then as what they are set to.
+func (l *setList) turned(x plan.Expr, pos int) plan.Expr {
+	if !l.inTurn {
+		return x
+	}
+	return plan.MapExpr(x, func(y plan.Expr) plan.Expr {
+		c, ok := y.(*plan.Col)
+		if !ok {
+			return y
+		}
+		for i, set := range l.values {
+			if set == nil || l.it.cols[i].col.ID != c.ID {
+				continue
+			}
+			if plan.IsVolatile(set) {
+				l.b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "an assignment reads column '%s', which an earlier one of the same UPDATE sets to another value for each read", l.it.cols[i].name).
+					WithHint("Make two statements.").At(pos))
+			}
+			return set
+		}
+		return y
+	})
 }
 
 // regenerated takes DEFAULT for a generated column and refuses everything else.
