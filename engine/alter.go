@@ -196,7 +196,12 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 			path = []string{b.Column.Name}
 		}
 		if b.Generated != nil {
-			if f.Generated, err = placedGenerated(e, b); err != nil {
+			if f.Generated, err = placedGenerated(e, b, b.Generated); err != nil {
+				return err
+			}
+		}
+		if b.RowDefault != nil {
+			if f.RowDefault, err = placedGenerated(e, b, b.RowDefault); err != nil {
 				return err
 			}
 		}
@@ -244,11 +249,21 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 	case "set not null", "drop not null":
 		return e.SetRequired(path, a.Op == "set not null")
 	case "set default":
+		d, err := placedGenerated(e, b, b.RowDefault)
+		if err != nil {
+			return err
+		}
+		if err := e.SetRowDefault(path, d); err != nil {
+			return err
+		}
 		return e.SetDefault(path, b.Default, b.DefaultSQL)
 	case "drop default":
+		if err := e.SetRowDefault(path, nil); err != nil {
+			return err
+		}
 		return e.SetDefault(path, nil, "")
 	case "set generated":
-		g, err := placedGenerated(e, b)
+		g, err := placedGenerated(e, b, b.Generated)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func filledColumns(t *lake.Table, actions []ast.AlterAction, bound []bind.AlterA
 		if actions[i].Op != "add column" || c == nil || len(actions[i].Column.Parts) > 1 {
 			continue
 		}
-		if c.Numbering != nil || bound[i].Generated != nil || c.DefaultSQL != "" && (t.FormatVersion() < 3 || c.Default == nil) {
+		if c.Numbering != nil || bound[i].Generated != nil || bound[i].RowDefault != nil || c.DefaultSQL != "" && (t.FormatVersion() < 3 || c.Default == nil) {
 			out[c.Name], c.NotNull = c.NotNull, false
 		}
 	}
@@ -101,9 +101,12 @@ func (s *Session) fill(ctx context.Context, n *ast.AlterTable, rel *bind.Relatio
 	})
 }
 
-// placedGenerated is the expression of a column that an action makes a generated one.
-func placedGenerated(e *lake.Edit, b *bind.AlterAction) (*lake.Generated, error) {
-	return b.Generated.Placed(func(i int) (int, bool) {
+// placedGenerated is an action's expression over columns, with their ids; nil for none.
+func placedGenerated(e *lake.Edit, b *bind.AlterAction, g *lake.Generated) (*lake.Generated, error) {
+	if g == nil {
+		return nil, nil
+	}
+	return g.Placed(func(i int) (int, bool) {
 		if i >= len(b.GeneratedOf) {
 			return 0, false
 		}

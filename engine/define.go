@@ -259,6 +259,11 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 			} else {
 				f.Generated = nil // as LIKE without INCLUDING GENERATED
 			}
+			if f.RowDefault != nil && s.dialect.bind.HoldMode != nil {
+				f.RowDefault = likeGenerated(c.Like.Table, f.RowDefault)
+			} else {
+				f.RowDefault = nil
+			}
 			spec.Schema.Fields = append(spec.Schema.Fields, f)
 		}
 	}
@@ -272,7 +277,7 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 		}
 		noteDefaultDecimal(r, f)
 		f.Doc, f.WriteDefault = col.Comment, col.Default
-		f.DefaultSQL, f.OnUpdateSQL, f.Numbering, f.Generated = col.DefaultSQL, col.OnUpdateSQL, col.Numbering, col.Generated
+		f.DefaultSQL, f.OnUpdateSQL, f.Numbering, f.Generated, f.RowDefault = col.DefaultSQL, col.OnUpdateSQL, col.Numbering, col.Generated, col.RowDefault
 		spec.Schema.Fields = append(spec.Schema.Fields, f)
 	}
 	spec.Checks = c.Checks

@@ -266,14 +266,14 @@ func describeChecks(t *lake.Table) (out []syscat.Check) {
 	return out
 }
 
-// generatedText is the expression of a generated column, with the columns' names of now.
+// generatedText is an expression over a table's columns, with the columns' names of now.
 func generatedText(fields []lake.Field, g *lake.Generated) (sql string, mysql bool) {
 	_, mysql = strings.CutPrefix(g.SQL, "mysql:")
 	text, ok := g.Expand(func(id int) (string, bool) { return columnName(fields, id, mysql) })
 	if !ok {
 		return "", mysql
 	}
-	return "(" + strings.TrimPrefix(text, "mysql:") + ")", mysql
+	return strings.TrimPrefix(text, "mysql:"), mysql
 }
 
 // columnName is the name of the column with the id as a dialect quotes it.
@@ -303,8 +303,13 @@ func describeTable(t *lake.Table) *syscat.Relation {
 			c.Default, c.MySQLDefault = strings.CutPrefix(f.DefaultSQL, "mysql:")
 			c.Expression = c.MySQLDefault || !types.IsSQLLiteral(c.Default)
 		}
+		if f.RowDefault != nil {
+			c.Default, c.MySQLDefault = generatedText(schema.Fields, f.RowDefault)
+			c.Expression = true
+		}
 		if f.Generated != nil {
 			c.Generated, c.MySQLDefault = generatedText(schema.Fields, f.Generated)
+			c.Generated = "(" + c.Generated + ")"
 			c.Virtual = f.Generated.Virtual
 		}
 		c.OnUpdate = strings.TrimPrefix(f.OnUpdateSQL, "mysql:")

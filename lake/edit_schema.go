@@ -245,6 +245,9 @@ func (e *Edit) DropColumn(path []string) error {
 	if err := e.ungenerating(&f, "dropped"); err != nil {
 		return err
 	}
+	if err := e.undefaulting(&f); err != nil {
+		return err
+	}
 	*list = append(append([]Field(nil), (*list)[:i]...), (*list)[i+1:]...)
 	retype(e.schema.Fields)
 	return nil

@@ -32,6 +32,14 @@ func (g *Generated) spell() string {
 	return "stored " + g.SQL
 }
 
+// text is the expression alone.
+func (g *Generated) text() string {
+	if g == nil {
+		return ""
+	}
+	return g.SQL
+}
+
 func readGenerated(text string) *Generated {
 	how, sql, ok := strings.Cut(text, " ")
 	if !ok || how != "stored" && how != "virtual" {
@@ -67,22 +75,24 @@ func (g *Generated) ByPlace(place func(id int) (int, bool)) *Generated {
 	return &Generated{SQL: c.SQL, Virtual: g.Virtual}
 }
 
-// placeGenerated gives the generated columns of a table that is made the ids of what they name.
+// placeGenerated gives the expressions of a table that is made the ids of the columns that they name.
 func placeGenerated(fields []Field) error {
 	for i := range fields {
-		if fields[i].Generated == nil {
-			continue
-		}
-		g, err := fields[i].Generated.Placed(func(n int) (int, bool) {
-			if n >= len(fields) {
-				return 0, false
+		for _, g := range []**Generated{&fields[i].Generated, &fields[i].RowDefault} {
+			if *g == nil {
+				continue
 			}
-			return fields[n].ID, true
-		})
-		if err != nil {
-			return err
+			placed, err := (*g).Placed(func(n int) (int, bool) {
+				if n >= len(fields) {
+					return 0, false
+				}
+				return fields[n].ID, true
+			})
+			if err != nil {
+				return err
+			}
+			*g = placed
 		}
-		fields[i].Generated = g
 	}
 	return nil
 }
@@ -135,11 +145,27 @@ func (e *Edit) ungenerating(f *Field, what string) error {
 	return nil
 }
 
-// DropGeneratedOf removes the columns that are generated of a column.
+// undefaulting refuses to drop a column that a default names.
+func (e *Edit) undefaulting(f *Field) error {
+	for i := range e.Schema().Fields {
+		if d := &e.Schema().Fields[i]; d.RowDefault != nil && d.ID != f.ID && slices.Contains(d.RowDefault.FieldIDs(), f.ID) {
+			return sqlerr.New(sqlerr.DependentObjectsExist, "column %q cannot be dropped: the default of column %q names it", f.Name, d.Name).
+				WithHint("ALTER TABLE … ALTER COLUMN %s DROP DEFAULT first.", d.Name).WithNumber(3837)
+		}
+	}
+	return nil
+}
+
+// DropGeneratedOf removes the columns that are generated of a column, and the defaults that name it.
 func (e *Edit) DropGeneratedOf(path []string) error {
 	f, err := e.find(path)
 	if err != nil {
 		return err
+	}
+	for i := range e.editSchema().Fields {
+		if d := &e.schema.Fields[i]; d.RowDefault != nil && slices.Contains(d.RowDefault.FieldIDs(), f.ID) {
+			d.RowDefault = nil
+		}
 	}
 	for _, name := range e.generatedOf(f.ID) {
 		if err := e.DropConstraintsOf([]string{name}); err != nil {
@@ -156,6 +182,15 @@ func (e *Edit) DropGeneratedOf(path []string) error {
 		}
 	}
 	return nil
+}
+
+// SetRowDefault makes a default one that names other columns; nil: no longer.
+func (e *Edit) SetRowDefault(path []string, d *Generated) error {
+	f, err := e.find(path)
+	if err == nil {
+		f.RowDefault = d
+	}
+	return err
 }
 
 // SetGenerated makes a column one that is computed; nil: no longer. The caller computes the values of

@@ -709,12 +709,13 @@ type CreateTable struct {
 
 // ColumnDef is a column of CREATE TABLE or of ADD COLUMN, with the constraints that are written behind it.
 type ColumnDef struct {
-	Name       string
-	Type       TypeName
-	NotNull    bool
-	Null       bool // NULL is written
-	Default    Expr
-	DefaultSQL string // Default as it is written
+	Name        string
+	Type        TypeName
+	NotNull     bool
+	Null        bool // NULL is written
+	Default     Expr
+	DefaultSQL  string // Default as it is written, from DefaultFrom on in the statement's text
+	DefaultFrom int
 	// OnUpdateSQL is MySQL's ON UPDATE CURRENT_TIMESTAMP, as written.
 	OnUpdateSQL string
 	Identity    *Identity
@@ -853,6 +854,7 @@ type AlterAction struct {
 	After       string
 	Default     Expr
 	DefaultSQL  string
+	DefaultFrom int
 	Generated   *Generated // "set generated"
 	OnUpdateSQL string
 	Identity    *Identity

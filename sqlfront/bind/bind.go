@@ -121,8 +121,12 @@ type binder struct {
 
 	nextCol plan.ColID
 	cols    map[plan.ColID]colInfo
-	pos     map[plan.Expr]int // where an expression starts in the text
-	refs    []plan.ColID      // every column reference made, in order: tells laterals from joins
+	// isDefault are the columns of an INSERT's VALUES that tell where a field's is DEFAULT.
+	isDefault map[int]plan.Column
+	// rowDefaults are the columns being defined whose defaults name others.
+	rowDefaults map[*ast.ColumnDef]bool
+	pos         map[plan.Expr]int // where an expression starts in the text
+	refs        []plan.ColID      // every column reference made, in order: tells laterals from joins
 
 	params     []types.Type
 	paramPos   []int
@@ -177,7 +181,7 @@ func newBinder(env *Env, p ast.Parsed, given []types.Type) *binder {
 		n = len(given)
 	}
 	b := &binder{env: env, d: env.dialect(), ctx: env.context(), text: p.Text,
-		cols: map[plan.ColID]colInfo{}, pos: map[plan.Expr]int{},
+		cols: map[plan.ColID]colInfo{}, rowDefaults: map[*ast.ColumnDef]bool{}, pos: map[plan.Expr]int{},
 		params: make([]types.Type, n), paramPos: make([]int, n)}
 	for i := range b.params {
 		b.params[i] = types.T(types.Unknown)

@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -24,12 +25,14 @@ type AlterAction struct {
 	// Generated is of "add column" and "set generated", with columns by their places in GeneratedOf.
 	Generated   *lake.Generated
 	GeneratedOf []string
-	Checks      []AlterCheck  // "add check", and of "add column"
-	Key         *AlterKey     // "add key"
-	Foreign     *AlterForeign // "add foreign key"
-	Validate    *AlterCheck   // "validate constraint", of a CHECK constraint
-	Props       map[string]Constant
-	Ref         When // AS OF of CREATE BRANCH and TAG
+	// RowDefault is of "add column" and "set default", in the same way.
+	RowDefault *lake.Generated
+	Checks     []AlterCheck  // "add check", and of "add column"
+	Key        *AlterKey     // "add key"
+	Foreign    *AlterForeign // "add foreign key"
+	Validate   *AlterCheck   // "validate constraint", of a CHECK constraint
+	Props      map[string]Constant
+	Ref        When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
 	Call *ProcedureCall
 }
@@ -157,6 +160,7 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 	switch a.Op {
 	case "add column":
 		if a.Def != nil {
+			b.rowDefaults[a.Def] = len(a.Column.Parts) < 2 && schema.names(a.Def.Default)
 			c := b.columnDef(a.Def)
 			out.Column = &c
 			if len(a.Column.Parts) < 2 {
@@ -167,6 +171,9 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 					b.fail(sqlerr.FeatureNotSupported, g.Pos, "a field of a struct cannot be generated")
 				}
 				out.Generated, out.GeneratedOf = b.alterGenerated(g, schema, &schema.fields[len(schema.fields)-1])
+			}
+			if b.rowDefaults[a.Def] {
+				out.RowDefault, out.GeneratedOf = b.alterRowDefault(schema, len(schema.fields)-1, a.Def.Default, a.Def.DefaultSQL, a.Def.DefaultFrom)
 			}
 			for i := range a.Def.Checks {
 				out.Checks = append(out.Checks, b.alterCheck(&a.Def.Checks[i], schema))
@@ -187,6 +194,11 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		f.Generated = nil
 	case "set default":
 		b.notGenerated(schema, schema.find(a.Column), a.Column.Pos)
+		if len(a.Column.Parts) == 1 && schema.names(a.Default) {
+			at := slices.IndexFunc(schema.fields, func(f lake.Field) bool { return b.d.SameName(f.Name, a.Column.Parts[0]) })
+			out.RowDefault, out.GeneratedOf = b.alterRowDefault(schema, at, a.Default, a.DefaultSQL, a.DefaultFrom)
+			break
+		}
 		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
 	case "add check":
 		out.Checks = append(out.Checks, b.alterCheck(a.Check, schema))

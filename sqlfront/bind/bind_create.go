@@ -40,8 +40,9 @@ type CreateColumn struct {
 	// dialect; "" for none.
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering
-	Generated               *lake.Generated // with columns by their place
-	Comment                 string
+	// Generated and RowDefault have columns by their place.
+	Generated, RowDefault *lake.Generated
+	Comment               string
 }
 
 func (b *binder) createTable(s *ast.CreateTable) *Bound {
@@ -52,6 +53,9 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 	}
 	for i := range s.Columns {
 		d := &s.Columns[i]
+		b.rowDefaults[d] = s.As == nil && b.namesColumn(d.Default, func(name string) bool {
+			return slices.ContainsFunc(s.Columns, func(o ast.ColumnDef) bool { return b.d.SameName(o.Name, name) })
+		})
 		if s.As == nil || d.Type.Name != "" {
 			c.Columns = append(c.Columns, b.columnDef(d))
 		} else {
@@ -76,6 +80,7 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type, Numbering: col.Numbering})
 	}
 	b.tableGenerated(s, c, fields, len(fields)-len(c.Columns))
+	b.tableRowDefaults(s, c, fields, len(fields)-len(c.Columns))
 	if len(s.Checks) > 0 {
 		c.Checks, c.Bound = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
 	}
@@ -141,7 +146,7 @@ func (b *binder) columnDef(d *ast.ColumnDef) CreateColumn {
 	if d.Generated != nil {
 		b.onlyGenerated(d)
 	}
-	if d.Default != nil {
+	if d.Default != nil && !b.rowDefaults[d] {
 		c.Default, c.DefaultSQL = b.defaultValue(d.Default, d.DefaultSQL, f)
 	}
 	c.OnUpdateSQL = b.dialectSQL(d.OnUpdateSQL)

@@ -170,7 +170,7 @@ func (b *binder) tableGenerated(s *ast.CreateTable, c *CreateTable, fields []lak
 			if s.As != nil {
 				b.fail(sqlerr.FeatureNotSupported, g.Pos, "CREATE TABLE … AS with a generated column is not supported")
 			}
-			fields[first+i].Generated = &lake.Generated{}
+			fields[first+i].Generated = &lake.Generated{Virtual: g.Virtual}
 		}
 	}
 	for i := range s.Columns {

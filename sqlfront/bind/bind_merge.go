@@ -202,13 +202,18 @@ func (b *binder) mergeInsert(lv *level, rel *Relation, target *item, sources []*
 				}
 				continue
 			}
+			if _, ok := e.(*ast.Default); ok && fields[f].RowDefault != nil {
+				continue
+			}
 			values[f], given[f] = b.assigned(lv, e, &fields[f]), true
 		}
 	}
+	missing := make([]bool, len(fields))
 	for i := range fields {
 		if values[i] == nil {
-			values[i] = b.defaultOf(&fields[i])
+			values[i], missing[i] = b.defaultOf(&fields[i]), fields[i].RowDefault != nil
 		}
 	}
+	b.inlineRowDefaults(rel, values, missing)
 	return values, given
 }

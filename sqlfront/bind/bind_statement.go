@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -144,8 +145,8 @@ type Copy struct {
 	insert  *plan.Insert
 	where   plan.Expr
 	project []plan.Named
-	// computed are the rows of project with their generated columns; nil: there are none.
-	computed []plan.Named
+	// computed puts on the rows of project, in turn, what is computed of them.
+	computed [][]plan.Named
 }
 
 // Insert is what COPY FROM becomes, without its rows; nil for COPY TO.
@@ -158,8 +159,8 @@ func (c *Copy) Plan(input plan.Node) *plan.Insert {
 	}
 	m := *c.insert
 	m.Source = &plan.Project{Input: input, Exprs: c.project}
-	if len(c.computed) > 0 {
-		m.Source = &plan.Project{Input: m.Source, Exprs: c.computed}
+	for _, stage := range c.computed {
+		m.Source = &plan.Project{Input: m.Source, Exprs: stage}
 	}
 	return &m
 }
@@ -207,8 +208,9 @@ func (b *binder) copyFrom(s *ast.Copy) *Bound {
 		}
 		c.project = append(c.project, plan.Named{Col: b.newColumn(fields[i].Name, fields[i].Type), Expr: values[i]})
 	}
-	if rows := (&plan.Project{Exprs: c.project}); len(w.Generated) > 0 {
-		c.computed = b.computed(w, rows).(*plan.Project).Exprs
+	rows := &plan.Project{Exprs: c.project}
+	for n := b.computed(w, b.withRowDefaults(rel, rows, given, nil)); n != plan.Node(rows); n = n.Inputs()[0] {
+		c.computed = slices.Insert(c.computed, 0, n.(*plan.Project).Exprs)
 	}
 	return &Bound{Copy: c, Target: rel}
 }

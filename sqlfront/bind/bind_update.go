@@ -310,6 +310,13 @@ func (l *setList) one(n ast.Name, given ast.Expr, value func(f *lake.Field) plan
 			l.regenerated(i, given, n.Pos)
 			return
 		}
+		if _, ok := given.(*ast.Default); ok && fields[i].RowDefault != nil {
+			old := make([]plan.Expr, len(fields))
+			for k := range old {
+				old[k] = plan.ColOf(l.it.cols[k].col)
+			}
+			value = func(*lake.Field) plan.Expr { return b.rowDefaultOf(l.rel, i, old) }
+		}
 		l.values[i] = l.turned(value(&fields[i]), n.Pos)
 		if c, ok := l.values[i].(*plan.Call); fields[i].Numbering != nil && fields[i].Numbering.Kind == "always" && (!ok || c.Func.Name != "number") {
 			b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", fields[i].Name).

@@ -206,7 +206,7 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 	case p.Accept("set", "default"):
 		from := p.Pos()
 		a.Op, a.Default = "set default", p.Dialect.Default()
-		a.DefaultSQL = p.Text[from:p.LastEnd()]
+		a.DefaultSQL, a.DefaultFrom = p.Text[from:p.LastEnd()], from
 	case p.Accept("drop", "default"):
 		a.Op = "drop default"
 	case p.Ahead("add", "generated"):

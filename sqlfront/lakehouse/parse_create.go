@@ -50,7 +50,7 @@ func (p *Parser) ColumnOption(c *ast.ColumnDef) bool {
 	case p.Accept("default"):
 		from := p.Pos()
 		c.Default = p.Dialect.Default()
-		c.DefaultSQL = p.Text[from:p.LastEnd()]
+		c.DefaultSQL, c.DefaultFrom = p.Text[from:p.LastEnd()], from
 	case p.Accept("comment"):
 		c.Comment = p.Dialect.Str()
 	case p.Ahead("primary", "key"):

@@ -100,7 +100,7 @@ func (p *parser) redefine(c ast.Name, add func(ast.AlterAction)) {
 		add(ast.AlterAction{Op: "drop expression", Column: c, IfExists: true})
 	}
 	if def.Default != nil {
-		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default, DefaultSQL: def.DefaultSQL})
+		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default, DefaultSQL: def.DefaultSQL, DefaultFrom: def.DefaultFrom})
 	} else {
 		add(ast.AlterAction{Op: "drop default", Column: c})
 	}

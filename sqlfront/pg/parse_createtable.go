@@ -320,7 +320,11 @@ func (p *stmtParser) signed() int64 {
 
 // Default parses a default's value. DEFAULT NULL and DEFAULT NOT …: the first word belongs to it.
 func (p *stmtParser) Default() ast.Expr {
-	return p.exprTo(p.scanTo(p.At+1, p.stopAt(",", "not", "null", "comment", "primary", "constraint", "check", "unique",
+	from := p.At + 1
+	if p.Peek(0).Punct("(") {
+		from = p.At
+	}
+	return p.exprTo(p.scanTo(from, p.stopAt(",", "not", "null", "comment", "primary", "constraint", "check", "unique",
 		"references", "generated", "first", "after", "collate")))
 }
 
