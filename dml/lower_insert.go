@@ -84,10 +84,47 @@ func (l *lowering) update(n *plan.Update) (*plan.Write, error) {
 	for _, c := range n.Source.Columns() {
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: plan.ColOf(c)})
 	}
-	for i, c := range n.Row {
-		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: n.Values[i]})
-		w.Row = append(w.Row, plan.ColOf(c))
+	g := l.generated(n.Target, n.Row, n.Changed)
+	for i := range n.Row {
+		p.Exprs = append(p.Exprs, plan.Named{Col: g.given[i], Expr: n.Values[i]})
+		w.Row = append(w.Row, plan.ColOf(n.Row[i]))
 	}
-	w.Input = p
+	w.Input = g.computed(p, func(i int, x plan.Expr) plan.Expr { return x })
 	return w, nil
+}
+
+// generating puts generated columns on new rows whose other columns are there:
+//
+//	π row, g(row) (π row (…))
+type generating struct {
+	list  []plan.Generated // those that are computed
+	row   []plan.Column
+	given []plan.Column // the row below, where a column that is computed has what it was
+}
+
+// generated are the columns that are computed of a row whose changed columns have other values.
+func (l *lowering) generated(t plan.WriteTarget, row []plan.Column, changed []bool) *generating {
+	g := &generating{row: row, given: append([]plan.Column(nil), row...)}
+	for _, c := range t.Generated {
+		if changed[c.Field] {
+			g.list = append(g.list, c)
+			g.given[c.Field] = l.column(row[c.Field].Name, row[c.Field].Type)
+		}
+	}
+	return g
+}
+
+// computed adds the columns to n; value says what a row of n gets of the one that is computed for it.
+func (g *generating) computed(n *plan.Project, value func(i int, x plan.Expr) plan.Expr) plan.Node {
+	if len(g.list) == 0 {
+		return n
+	}
+	p := &plan.Project{Input: n}
+	for _, c := range n.Columns() {
+		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: plan.ColOf(c)})
+	}
+	for _, c := range g.list {
+		p.Exprs = append(p.Exprs, plan.Named{Col: g.row[c.Field], Expr: value(c.Field, c.Over(g.row))})
+	}
+	return p
 }

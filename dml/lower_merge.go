@@ -87,8 +87,9 @@ func (l *lowering) merge(n *plan.Merge) (*plan.Write, error) {
 	if n.Statement != "" {
 		w.Statement = n.Statement
 	}
+	g := l.generated(n.Target, n.Row, computedBy(n))
 	for i, c := range n.Row {
-		rows.Exprs = append(rows.Exprs, plan.Named{Col: c, Expr: byArm(c.Type, func(a *plan.MergeArm) plan.Expr {
+		rows.Exprs = append(rows.Exprs, plan.Named{Col: g.given[i], Expr: byArm(c.Type, func(a *plan.MergeArm) plan.Expr {
 			switch a.Do {
 			case plan.MergeInsert, plan.MergeUpdate:
 				return a.Values[i]
@@ -108,7 +109,28 @@ func (l *lowering) merge(n *plan.Merge) (*plan.Write, error) {
 			return &plan.Const{Value: types.NewStr(name), Typ: n.Action.Type}
 		})})
 	}
+	// What an arm deletes or leaves as it is, is not computed again.
+	w.Input = g.computed(rows, func(i int, x plan.Expr) plan.Expr {
+		var arms []types.Datum
+		for k, a := range n.Arms {
+			if a.Do == plan.MergeInsert || a.Do == plan.MergeUpdate && a.Changed[i] {
+				arms = append(arms, types.NewInt(int64(k+1)))
+			}
+		}
+		return &plan.Case{Typ: n.Row[i].Type, Whens: []plan.When{{Cond: &plan.InList{X: plan.ColOf(arm), List: arms}, Then: x}}, Else: plan.ColOf(g.given[i])}
+	})
 	return w, nil
+}
+
+// computedBy are the generated columns that an arm computes.
+func computedBy(n *plan.Merge) []bool {
+	out := make([]bool, len(n.Row))
+	for _, c := range n.Target.Generated {
+		for _, a := range n.Arms {
+			out[c.Field] = out[c.Field] || a.Do == plan.MergeInsert || a.Do == plan.MergeUpdate && a.Changed[c.Field]
+		}
+	}
+	return out
 }
 
 func number(i int) plan.Expr {

@@ -74,6 +74,9 @@ func (s *Session) alterTable(ctx context.Context, n *ast.AlterTable, b *bind.Bou
 	if err != nil {
 		return err
 	}
+	if err := generatesWholly(rel.Table, b.Alter); err != nil {
+		return err
+	}
 	fill := filledColumns(rel.Table, n.Actions, b.Alter)
 	unique, err := s.keysFit(ctx, rel.Table, b.Alter, fill)
 	if err != nil {
@@ -192,6 +195,16 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 		if len(path) == 0 {
 			path = []string{b.Column.Name}
 		}
+		if b.Generated != nil {
+			if f.Generated, err = placedGenerated(e, b, b.Generated); err != nil {
+				return err
+			}
+		}
+		if b.RowDefault != nil {
+			if f.RowDefault, err = placedGenerated(e, b, b.RowDefault); err != nil {
+				return err
+			}
+		}
 		if err := e.AddColumn(path, f, where); err != nil {
 			return err
 		}
@@ -220,6 +233,9 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 			if err := e.DropConstraintsOf(path); err != nil {
 				return err
 			}
+			if err := e.DropGeneratedOf(path); err != nil {
+				return err
+			}
 		}
 		return e.DropColumn(path)
 	case "rename column":
@@ -233,9 +249,27 @@ func (s *Session) alterOne(e *lake.Edit, a *ast.AlterAction, b *bind.AlterAction
 	case "set not null", "drop not null":
 		return e.SetRequired(path, a.Op == "set not null")
 	case "set default":
+		d, err := placedGenerated(e, b, b.RowDefault)
+		if err != nil {
+			return err
+		}
+		if err := e.SetRowDefault(path, d); err != nil {
+			return err
+		}
 		return e.SetDefault(path, b.Default, b.DefaultSQL)
 	case "drop default":
+		if err := e.SetRowDefault(path, nil); err != nil {
+			return err
+		}
 		return e.SetDefault(path, nil, "")
+	case "set generated":
+		g, err := placedGenerated(e, b, b.Generated)
+		if err != nil {
+			return err
+		}
+		return e.SetGenerated(path, g)
+	case "drop expression":
+		return e.SetGenerated(path, nil)
 	case "on update":
 		return e.SetOnUpdate(path, b.OnUpdateSQL)
 	case "add identity":

@@ -53,6 +53,14 @@ func likeChecks(t *lake.Table) (out []lake.Check) {
 	return out
 }
 
+// likeGenerated is a generated column of t for another table of the same columns.
+func likeGenerated(t *lake.Table, g *lake.Generated) *lake.Generated {
+	return g.ByPlace(func(id int) (int, bool) {
+		i := slices.IndexFunc(t.Schema().Fields, func(f lake.Field) bool { return f.ID == id })
+		return i, i >= 0
+	})
+}
+
 // likeKeys gives a table that is to be like t its keys, under names that the new table's columns have
 // no other key for.
 func likeKeys(spec *lake.TableSpec, t *lake.Table) {

@@ -24,10 +24,14 @@ func filledColumns(t *lake.Table, actions []ast.AlterAction, bound []bind.AlterA
 	}
 	for i := range actions {
 		c := bound[i].Column
+		if actions[i].Op == "set generated" {
+			out[actions[i].Column.Parts[0]] = false
+			continue
+		}
 		if actions[i].Op != "add column" || c == nil || len(actions[i].Column.Parts) > 1 {
 			continue
 		}
-		if c.Numbering != nil || c.DefaultSQL != "" && (t.FormatVersion() < 3 || c.Default == nil) {
+		if c.Numbering != nil || bound[i].Generated != nil || bound[i].RowDefault != nil || c.DefaultSQL != "" && (t.FormatVersion() < 3 || c.Default == nil) {
 			out[c.Name], c.NotNull = c.NotNull, false
 		}
 	}
@@ -95,6 +99,39 @@ func (s *Session) fill(ctx context.Context, n *ast.AlterTable, rel *bind.Relatio
 		}
 		return nil
 	})
+}
+
+// placedGenerated is an action's expression over columns, with their ids; nil for none.
+func placedGenerated(e *lake.Edit, b *bind.AlterAction, g *lake.Generated) (*lake.Generated, error) {
+	if g == nil {
+		return nil, nil
+	}
+	return g.Placed(func(i int) (int, bool) {
+		if i >= len(b.GeneratedOf) {
+			return 0, false
+		}
+		f := e.Schema().ByName(b.GeneratedOf[i])
+		if f == nil {
+			return 0, false
+		}
+		return f.ID, true
+	})
+}
+
+// generatesWholly refuses to make a column a generated one where rows of other branches would keep
+// values that are not its expression's.
+func generatesWholly(t *lake.Table, bound []bind.AlterAction) error {
+	for i := range bound {
+		if bound[i].Generated == nil {
+			continue
+		}
+		for _, r := range t.Refs() {
+			if r.Branch && r.Name != "main" {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "a column cannot be made a generated one while table %s has branch %q: its rows there would have no value", t.Name.Table, r.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // numberFrom lets a column that begins to number its rows begin behind the numbers that are there.

@@ -254,6 +254,16 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 			} else {
 				f.Numbering = nil // as LIKE without INCLUDING IDENTITY
 			}
+			if f.Generated != nil && s.dialect.bind.HoldMode != nil {
+				f.Generated = likeGenerated(c.Like.Table, f.Generated)
+			} else {
+				f.Generated = nil // as LIKE without INCLUDING GENERATED
+			}
+			if f.RowDefault != nil && s.dialect.bind.HoldMode != nil {
+				f.RowDefault = likeGenerated(c.Like.Table, f.RowDefault)
+			} else {
+				f.RowDefault = nil
+			}
 			spec.Schema.Fields = append(spec.Schema.Fields, f)
 		}
 	}
@@ -267,7 +277,7 @@ func (s *Session) tableSpec(ctx context.Context, name lake.Name, n *ast.CreateTa
 		}
 		noteDefaultDecimal(r, f)
 		f.Doc, f.WriteDefault = col.Comment, col.Default
-		f.DefaultSQL, f.OnUpdateSQL, f.Numbering = col.DefaultSQL, col.OnUpdateSQL, col.Numbering
+		f.DefaultSQL, f.OnUpdateSQL, f.Numbering, f.Generated, f.RowDefault = col.DefaultSQL, col.OnUpdateSQL, col.Numbering, col.Generated, col.RowDefault
 		spec.Schema.Fields = append(spec.Schema.Fields, f)
 	}
 	spec.Checks = c.Checks

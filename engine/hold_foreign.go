@@ -366,6 +366,11 @@ func (f *reference) cascade(ctx context.Context, w *plan.Write, wrote exec.Wrote
 				return sqlerr.New(sqlerr.FeatureNotSupported, "ON DELETE SET NULL of foreign key \"%s\" is not supported: constraint \"%s\" names its columns", f.key.Name, c.Name)
 			}
 		}
+		for _, c := range schema.Fields {
+			if c.Generated != nil && slices.ContainsFunc(c.Generated.FieldIDs(), func(id int) bool { return slices.Contains(f.key.Columns, id) }) {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "ON DELETE SET NULL of foreign key \"%s\" is not supported: column \"%s\" is generated of its columns", f.key.Name, c.Name)
+			}
+		}
 		u := &plan.Update{Target: target, Scan: sc, Address: at, Source: source}
 		for i := range schema.Fields {
 			c := sc.Cols[i].Column

@@ -125,7 +125,7 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		return nil, mysqlError(1347, "HY000", "'%s.%s' is not VIEW", db, table)
 	}
 	q := selectFrom("COLUMNS", where, append(items("COLUMN_NAME", "COLUMN_TYPE", "IS_NULLABLE", "COLUMN_KEY", "COLUMN_DEFAULT", "COLUMN_COMMENT"),
-		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")}, ast.Item{Expr: column("COLLATION_NAME")}, ast.Item{Expr: column("EXTRA")})...)
+		ast.Item{Expr: &ast.IsNull{X: column("COLUMN_DEFAULT")}}, ast.Item{Expr: column("DATA_TYPE")}, ast.Item{Expr: column("COLLATION_NAME")}, ast.Item{Expr: column("EXTRA")}, ast.Item{Expr: column("GENERATION_EXPRESSION")})...)
 	q.OrderBy = []ast.Order{{Expr: column("ORDINAL_POSITION")}}
 	cols, err := m.texts(ctx, q)
 	if err != nil {
@@ -141,6 +141,9 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		if c := col[8]; c != "" && c != "utf8mb4_0900_ai_ci" {
 			b.WriteString(" CHARACTER SET utf8mb4 COLLATE " + c)
 		}
+		if col[10] != "" {
+			b.WriteString(" GENERATED ALWAYS AS " + col[10] + " " + strings.TrimSuffix(col[9], " GENERATED"))
+		}
 		if col[7] == "timestamp" && col[2] == "YES" {
 			b.WriteString(" NULL")
 		}
@@ -149,7 +152,7 @@ func (m *MySQL) createOf(ctx context.Context, db, table string, mustView bool) (
 		}
 		if col[6] == "0" {
 			b.WriteString(" DEFAULT " + shownDefault(col[4], col[7], strings.Contains(col[9], "DEFAULT_GENERATED")))
-		} else if col[2] == "YES" {
+		} else if col[2] == "YES" && col[10] == "" {
 			b.WriteString(" DEFAULT NULL")
 		}
 		if _, on, ok := strings.Cut(col[9], "on update "); ok {

@@ -264,7 +264,7 @@ func writesOf(b *bind.Bound) *targetWrites {
 	w := &targetWrites{}
 	given := func(fields []lake.Field, set []bool) (out []string) {
 		for i := range fields {
-			if i < len(set) && set[i] {
+			if i < len(set) && set[i] && fields[i].Generated == nil {
 				out = append(out, fields[i].Name)
 			}
 		}

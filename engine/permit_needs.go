@@ -39,6 +39,9 @@ func reading(p *permission, _ context.Context, n ast.Stmt, b *bind.Bound) error 
 
 // writing: what the statement writes, and what it reads for that.
 func writing(p *permission, _ context.Context, _ ast.Stmt, b *bind.Bound) error {
+	if len(b.Steps) > 0 {
+		return p.uses(b, nil, false) // each step says what it writes when it is bound
+	}
 	return p.uses(b, writesOf(b), false)
 }
 

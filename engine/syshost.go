@@ -254,25 +254,39 @@ func describeChecks(t *lake.Table) (out []syscat.Check) {
 	for _, c := range t.Checks() {
 		d := syscat.Check{Name: c.Name, NotEnforced: c.NotEnforced, NotValid: c.NotValid, MySQL: strings.HasPrefix(c.SQL, "mysql:")}
 		text, ok := c.Expand(func(id int) (string, bool) {
-			for i := range fields {
-				if fields[i].ID != id {
-					continue
-				}
-				if !slices.Contains(d.Columns, i+1) {
-					d.Columns = append(d.Columns, i+1)
-				}
-				if d.MySQL {
-					return "`" + strings.ReplaceAll(fields[i].Name, "`", "``") + "`", true
-				}
-				return syscat.Quote(fields[i].Name), true
+			if i := slices.IndexFunc(fields, func(f lake.Field) bool { return f.ID == id }); i >= 0 && !slices.Contains(d.Columns, i+1) {
+				d.Columns = append(d.Columns, i+1)
 			}
-			return "", false
+			return columnName(fields, id, d.MySQL)
 		})
 		if d.SQL = strings.TrimPrefix(text, "mysql:"); ok {
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// generatedText is an expression over a table's columns, with the columns' names of now.
+func generatedText(fields []lake.Field, g *lake.Generated) (sql string, mysql bool) {
+	_, mysql = strings.CutPrefix(g.SQL, "mysql:")
+	text, ok := g.Expand(func(id int) (string, bool) { return columnName(fields, id, mysql) })
+	if !ok {
+		return "", mysql
+	}
+	return strings.TrimPrefix(text, "mysql:"), mysql
+}
+
+// columnName is the name of the column with the id as a dialect quotes it.
+func columnName(fields []lake.Field, id int, mysql bool) (string, bool) {
+	for i := range fields {
+		if fields[i].ID == id {
+			if mysql {
+				return quote(fields[i].Name), true
+			}
+			return syscat.Quote(fields[i].Name), true
+		}
+	}
+	return "", false
 }
 
 func describeTable(t *lake.Table) *syscat.Relation {
@@ -288,6 +302,15 @@ func describeTable(t *lake.Table) *syscat.Relation {
 		case f.DefaultSQL != "":
 			c.Default, c.MySQLDefault = strings.CutPrefix(f.DefaultSQL, "mysql:")
 			c.Expression = c.MySQLDefault || !types.IsSQLLiteral(c.Default)
+		}
+		if f.RowDefault != nil {
+			c.Default, c.MySQLDefault = generatedText(schema.Fields, f.RowDefault)
+			c.Expression = true
+		}
+		if f.Generated != nil {
+			c.Generated, c.MySQLDefault = generatedText(schema.Fields, f.Generated)
+			c.Generated = "(" + c.Generated + ")"
+			c.Virtual = f.Generated.Virtual
 		}
 		c.OnUpdate = strings.TrimPrefix(f.OnUpdateSQL, "mysql:")
 		if f.Numbering != nil {

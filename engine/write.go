@@ -42,10 +42,10 @@ func (s *Session) write(ctx context.Context, st *Stmt, args []types.Datum, r *Re
 		r.verb = "REPLACE"
 	}
 	if inRounds(st) {
-		r.src = &rounds{s: s, st: st, args: args, r: r}
-		r.columns = nil
-		r.after = func(bool) error { return nil }
-		return nil
+		return s.inSteps(st, r, (&rounds{s: s, st: st, args: args, r: r}).run)
+	}
+	if severalSteps(st) {
+		return s.inSteps(st, r, func(ctx context.Context) (int64, error) { return s.runSeveral(ctx, st, args, r) })
 	}
 	again := s.mayRunAgain(st.parsed.Stmt)
 	if again == 0 {

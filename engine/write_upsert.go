@@ -11,7 +11,6 @@ import (
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/sqlfront/bind"
 	"github.com/lhsql/lhsql/types"
-	"github.com/lhsql/lhsql/vec"
 )
 
 // rounds is an upsert that runs in as many steps as it needs, all of them or none. ON DUPLICATE KEY
@@ -21,7 +20,6 @@ type rounds struct {
 	st   *Stmt
 	args []types.Datum
 	r    *Result
-	done bool
 }
 
 // inRounds tells whether a statement may need several steps.
@@ -49,26 +47,6 @@ func insertOf(n plan.Node) plan.Node {
 			return n
 		}
 		n = w.Body
-	}
-}
-
-func (w *rounds) Close() error { return nil }
-
-func (w *rounds) Next(ctx context.Context) (*vec.Batch, error) {
-	if w.done {
-		return nil, nil
-	}
-	w.done = true
-	for left := w.s.mayRunAgain(w.st.parsed.Stmt); ; left-- {
-		n, err := w.run(ctx)
-		if err == nil {
-			w.r.rows = n
-			return nil, nil
-		}
-		if left <= 0 || !lostTo(ctx, err) {
-			return nil, err
-		}
-		w.s.loaded, w.s.host = nil, nil
 	}
 }
 
@@ -125,26 +103,8 @@ func (w *rounds) step(ctx context.Context, round int) (rows int64, most int, err
 			most = int(row[0].Int())
 		}
 	}
-	r := &Result{session: s}
-	run, err := s.buildWrite(ctx, b, b.Plan, w.args, r, s.commitTo(b))
-	if err != nil {
-		return 0, 0, err
-	}
-	defer run.env.Account.Close()
-	for {
-		batch, err := run.src.Next(ctx)
-		if err != nil {
-			run.src.Close()
-			return 0, 0, err
-		}
-		if batch == nil {
-			break
-		}
-	}
-	for _, n := range r.notices {
-		w.r.warn(n.Code, "%s", n.Message)
-	}
-	return run.env.Written, most, run.src.Close()
+	rows, err = s.runToEnd(ctx, b, w.args, w.r)
+	return rows, most, err
 }
 
 // atOnce runs what a statement does in several steps: all of it happens or nothing, in a block, too.

@@ -66,6 +66,9 @@ func (e *Edit) define(spec TableSpec) error {
 			return err
 		}
 	}
+	if err := placeGenerated(s.Fields); err != nil {
+		return err
+	}
 	retype(s.Fields)
 	e.schema = s
 	var paths [][]string

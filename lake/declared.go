@@ -109,6 +109,10 @@ func declare(fields []Field, props map[string]string) {
 		declare(f.Children, props)
 		f.DefaultSQL, f.OnUpdateSQL = props[declaredKey(f.ID, "default")], props[declaredKey(f.ID, "on-update")]
 		f.Numbering = readNumbering(props[declaredKey(f.ID, "identity")])
+		f.Generated = readGenerated(props[declaredKey(f.ID, "generated")])
+		if f.RowDefault = nil; props[declaredKey(f.ID, "row-default")] != "" {
+			f.RowDefault = &Generated{SQL: props[declaredKey(f.ID, "row-default")]}
+		}
 		if len(f.Children) > 0 || f.Type.Kind == types.Invalid {
 			continue
 		}
@@ -151,7 +155,7 @@ func (e *Edit) keepDeclared(s *Schema) error {
 	collect = func(fields []Field) {
 		for i := range fields {
 			f := &fields[i]
-			for what, text := range map[string]string{"default": f.DefaultSQL, "on-update": f.OnUpdateSQL, "identity": f.Numbering.spell()} {
+			for what, text := range map[string]string{"default": f.DefaultSQL, "on-update": f.OnUpdateSQL, "identity": f.Numbering.spell(), "generated": f.Generated.spell(), "row-default": f.RowDefault.text()} {
 				if text != "" {
 					want[declaredKey(f.ID, what)] = text
 				}

@@ -242,6 +242,12 @@ func (e *Edit) DropColumn(path []string) error {
 	if err := e.unkeyed(&f); err != nil {
 		return err
 	}
+	if err := e.ungenerating(&f, "dropped"); err != nil {
+		return err
+	}
+	if err := e.undefaulting(&f); err != nil {
+		return err
+	}
 	*list = append(append([]Field(nil), (*list)[:i]...), (*list)[i+1:]...)
 	retype(e.schema.Fields)
 	return nil
@@ -317,6 +323,11 @@ func (e *Edit) ChangeType(path []string, to Field) error {
 		return err
 	}
 	iceberg := normalType(to.Iceberg)
+	if f.Iceberg != iceberg || !f.Type.Equal(to.Type) || f.Type.Spell() != to.Type.Spell() {
+		if err := e.ungenerating(f, "given another type"); err != nil {
+			return err
+		}
+	}
 	if f.Iceberg == iceberg && len(f.Children) == 0 {
 		f.Type = to.Type
 		retype(e.schema.Fields)

@@ -34,6 +34,8 @@ type Field struct {
 	DefaultSQL  string // the default as SQL, where WriteDefault cannot say it; behind "mysql:" in that dialect
 	OnUpdateSQL string // what an UPDATE that does not set the column sets it to
 	Numbering   *Numbering
+	Generated   *Generated // what its values are computed by; nil: it is an ordinary column
+	RowDefault  *Generated // a default that names other columns of the row
 }
 
 // Numbering is what a column that numbers its rows keeps (GENERATED … AS IDENTITY, AUTO_INCREMENT). Next is the first number that is free; writers take

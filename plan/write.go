@@ -18,6 +18,31 @@ type WriteTarget struct {
 	Schema *lake.Schema   // the table's current schema: writers write this one
 	Alias  string         // as the statement calls it, for messages and EXPLAIN
 	Checks []Check        // what new rows must satisfy; none for DELETE
+	// Generated are the columns that are computed of a new row's others. The Source of an Insert has
+	// their values; those of an Update and a Merge are put in when it is lowered, where Changed says so.
+	Generated []Generated
+}
+
+// Generated is a generated column, Target.Schema.Fields[Field]: Expr is its value, of its type, over
+// Cols, one for each of the target's fields. It names no generated column.
+type Generated struct {
+	Field int
+	Expr  Expr
+	Cols  []Column
+}
+
+// Over is the value of g in a row whose fields stand in row.
+func (g Generated) Over(row []Column) Expr {
+	return MapExpr(g.Expr, func(x Expr) Expr {
+		if c, ok := x.(*Col); ok {
+			for i := range g.Cols {
+				if g.Cols[i].ID == c.ID {
+					return ColOf(row[i])
+				}
+			}
+		}
+		return x
+	})
 }
 
 // Check is a CHECK constraint: Pred, over Cols, one for each of the target's fields, may not be FALSE.

@@ -137,7 +137,8 @@ func infoColumns(ctx context.Context, q *query) error {
 				"character_maximum_length", p.length, "character_octet_length", p.octets, "numeric_precision", p.precision,
 				"numeric_precision_radix", p.radix, "numeric_scale", p.scale, "datetime_precision", p.datetime,
 				"udt_catalog", db, "udt_schema", "pg_catalog", "udt_name", c.Type.PGName(), "dtd_identifier", itoa(i+1),
-				"is_self_referencing", "NO", "is_identity", yesNo(c.Identity != ""), "identity_generation", generation, "identity_start", first, "identity_increment", step, "identity_cycle", "NO", "is_generated", "NEVER",
+				"is_self_referencing", "NO", "is_identity", yesNo(c.Identity != ""), "identity_generation", generation, "identity_start", first, "identity_increment", step, "identity_cycle", "NO",
+				"is_generated", map[bool]string{true: "ALWAYS", false: "NEVER"}[c.Generated != ""], "generation_expression", opt(c.Generated),
 				"is_updatable", yesNo(it.def == nil && !it.entry.View))
 			if err != nil {
 				return err

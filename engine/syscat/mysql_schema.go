@@ -130,12 +130,15 @@ func myColumns(ctx context.Context, q *query) error {
 			if c.Identity != "" {
 				extra = "auto_increment"
 			}
+			if c.Generated != "" {
+				extra = map[bool]string{true: "VIRTUAL GENERATED", false: "STORED GENERATED"}[c.Virtual]
+			}
 			err := q.row("TABLE_CATALOG", "def", "TABLE_SCHEMA", it.db.Name, "TABLE_NAME", it.entry.Name, "COLUMN_NAME", c.Name,
 				"ORDINAL_POSITION", i+1, "COLUMN_DEFAULT", def, "IS_NULLABLE", yesNo(!c.NotNull && !primary[i]), "DATA_TYPE", t.Name,
 				"CHARACTER_MAXIMUM_LENGTH", t.Length, "CHARACTER_OCTET_LENGTH", t.Octets, "NUMERIC_PRECISION", t.Precision,
 				"NUMERIC_SCALE", t.Scale, "DATETIME_PRECISION", t.Fraction, "CHARACTER_SET_NAME", t.charset(), "COLLATION_NAME", t.collation(),
 				"COLUMN_TYPE", t.Column, "COLUMN_KEY", k, "EXTRA", extra, "PRIVILEGES", "select,insert,update,references",
-				"COLUMN_COMMENT", c.Comment, "GENERATION_EXPRESSION", "")
+				"COLUMN_COMMENT", c.Comment, "GENERATION_EXPRESSION", c.Generated)
 			if err != nil {
 				return err
 			}

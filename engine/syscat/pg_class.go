@@ -281,8 +281,8 @@ func (q *query) attribute(rel uint32, n int, c Column, acl any) error {
 	return q.row("attrelid", rel, "attname", c.Name, "atttypid", c.Type.OID(), "attstattarget", -1,
 		"attlen", c.Type.TypLen(), "attnum", n, "attndims", ndims(c.Type), "attcacheoff", -1, "atttypmod", c.Type.Typmod(),
 		"attbyval", ti.byval, "attalign", ti.align, "attstorage", ti.storage, "attcompression", "",
-		"attnotnull", c.NotNull, "atthasdef", c.Default != "", "atthasmissing", false, "attidentity", identityLetter(c),
-		"attgenerated", "", "attacl", acl, "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
+		"attnotnull", c.NotNull, "atthasdef", c.defining() != "", "atthasmissing", false, "attidentity", identityLetter(c),
+		"attgenerated", generatedLetter(c), "attacl", acl, "attisdropped", false, "attislocal", true, "attinhcount", 0, "attcollation", collation(c.Type))
 }
 
 // identityLetter is pg_attribute.attidentity.
@@ -294,6 +294,14 @@ func identityLetter(c Column) string {
 		return ""
 	}
 	return "d"
+}
+
+// generatedLetter is pg_attribute.attgenerated: all are stored, and PostgreSQL 15 knows no others.
+func generatedLetter(c Column) string {
+	if c.Generated != "" {
+		return "s"
+	}
+	return ""
 }
 
 func ndims(t types.Type) int {
@@ -315,11 +323,11 @@ func pgAttrdef(ctx context.Context, q *query) error {
 			return err
 		}
 		for i, c := range r.Columns {
-			if c.Default == "" {
+			if c.defining() == "" {
 				continue
 			}
 			if err := q.row("oid", hashOID("default", q.host.Database(), it.schema, it.entry.Name, c.Name),
-				"adrelid", it.oid, "adnum", i+1, "adbin", c.Default); err != nil {
+				"adrelid", it.oid, "adnum", i+1, "adbin", c.defining()); err != nil {
 				return err
 			}
 		}

@@ -128,6 +128,7 @@ const (
 	DuplicateFile              Code = "58P02"
 	SnapshotTooOld             Code = "72000"
 	ConfigFileError            Code = "F0000"
+	InvalidObjectDefinition    Code = "42P17"
 	GeneratedAlways            Code = "428C9"
 	SequenceLimit              Code = "2200H"
 	InternalError              Code = "XX000"

@@ -614,6 +614,7 @@ type SetItem struct {
 // it is: Delete by the name in Table, Update by the columns that it sets.
 type Update struct {
 	With      *With
+	Ignore    bool // MySQL: rows that cannot be written stay as they are
 	Tables    []TableExpr
 	Table     TableName
 	Set       []SetItem
@@ -628,8 +629,10 @@ type Update struct {
 // Delete is DELETE.
 type Delete struct {
 	With      *With
+	Ignore    bool
 	Tables    []TableExpr
 	Table     TableName
+	More      []TableName // MySQL: further tables among Tables whose rows are deleted
 	Using     []TableExpr
 	Where     Expr
 	OrderBy   []Order
@@ -706,15 +709,17 @@ type CreateTable struct {
 
 // ColumnDef is a column of CREATE TABLE or of ADD COLUMN, with the constraints that are written behind it.
 type ColumnDef struct {
-	Name       string
-	Type       TypeName
-	NotNull    bool
-	Null       bool // NULL is written
-	Default    Expr
-	DefaultSQL string // Default as it is written
+	Name        string
+	Type        TypeName
+	NotNull     bool
+	Null        bool // NULL is written
+	Default     Expr
+	DefaultSQL  string // Default as it is written, from DefaultFrom on in the statement's text
+	DefaultFrom int
 	// OnUpdateSQL is MySQL's ON UPDATE CURRENT_TIMESTAMP, as written.
 	OnUpdateSQL string
 	Identity    *Identity
+	Generated   *Generated
 	Checks      []Check
 	Keys        []Key // over this column
 	ForeignKeys []ForeignKey
@@ -771,6 +776,16 @@ type Check struct {
 	NotValid    bool // rows that are there are not looked at
 	NotEnforced bool
 	Pos         int
+}
+
+// Generated says that a column is computed of others: SQL is Expr as written, from From on in the
+// statement's text.
+type Generated struct {
+	SQL     string
+	Expr    Expr
+	From    int
+	Virtual bool // declared as one that is not stored
+	Pos     int
 }
 
 // Identity says that a column numbers its rows: serial, GENERATED … AS IDENTITY, AUTO_INCREMENT.
@@ -839,6 +854,8 @@ type AlterAction struct {
 	After       string
 	Default     Expr
 	DefaultSQL  string
+	DefaultFrom int
+	Generated   *Generated // "set generated"
 	OnUpdateSQL string
 	Identity    *Identity
 	Type        *TypeName

@@ -38,6 +38,9 @@ type Bound struct {
 	// Plan is the query or write statement; for CREATE TABLE AS, COPY (query) TO, EXPLAIN and
 	// DECLARE the inner one. nil for other statements.
 	Plan plan.Node
+	// Steps are the statements that one of several tables is made of, each over the state before it;
+	// Plan is the first one's.
+	Steps []ast.Stmt
 	// Columns are the output columns; nil: the statement returns no rows.
 	Columns []plan.Column
 	// Params are the types of $1 …, none Unknown.
@@ -118,8 +121,12 @@ type binder struct {
 
 	nextCol plan.ColID
 	cols    map[plan.ColID]colInfo
-	pos     map[plan.Expr]int // where an expression starts in the text
-	refs    []plan.ColID      // every column reference made, in order: tells laterals from joins
+	// isDefault are the columns of an INSERT's VALUES that tell where a field's is DEFAULT.
+	isDefault map[int]plan.Column
+	// rowDefaults are the columns being defined whose defaults name others.
+	rowDefaults map[*ast.ColumnDef]bool
+	pos         map[plan.Expr]int // where an expression starts in the text
+	refs        []plan.ColID      // every column reference made, in order: tells laterals from joins
 
 	params     []types.Type
 	paramPos   []int
@@ -174,7 +181,7 @@ func newBinder(env *Env, p ast.Parsed, given []types.Type) *binder {
 		n = len(given)
 	}
 	b := &binder{env: env, d: env.dialect(), ctx: env.context(), text: p.Text,
-		cols: map[plan.ColID]colInfo{}, pos: map[plan.Expr]int{},
+		cols: map[plan.ColID]colInfo{}, rowDefaults: map[*ast.ColumnDef]bool{}, pos: map[plan.Expr]int{},
 		params: make([]types.Type, n), paramPos: make([]int, n)}
 	for i := range b.params {
 		b.params[i] = types.T(types.Unknown)

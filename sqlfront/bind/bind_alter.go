@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -21,12 +22,17 @@ type AlterAction struct {
 	// DefaultSQL and OnUpdateSQL are texts as in CreateColumn.
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering // "add identity"
-	Checks                  []AlterCheck    // "add check", and of "add column"
-	Key                     *AlterKey       // "add key"
-	Foreign                 *AlterForeign   // "add foreign key"
-	Validate                *AlterCheck     // "validate constraint", of a CHECK constraint
-	Props                   map[string]Constant
-	Ref                     When // AS OF of CREATE BRANCH and TAG
+	// Generated is of "add column" and "set generated", with columns by their places in GeneratedOf.
+	Generated   *lake.Generated
+	GeneratedOf []string
+	// RowDefault is of "add column" and "set default", in the same way.
+	RowDefault *lake.Generated
+	Checks     []AlterCheck  // "add check", and of "add column"
+	Key        *AlterKey     // "add key"
+	Foreign    *AlterForeign // "add foreign key"
+	Validate   *AlterCheck   // "validate constraint", of a CHECK constraint
+	Props      map[string]Constant
+	Ref        When // AS OF of CREATE BRANCH and TAG
 	// Call is "execute" with its arguments; Where its predicate.
 	Call *ProcedureCall
 }
@@ -154,10 +160,20 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 	switch a.Op {
 	case "add column":
 		if a.Def != nil {
+			b.rowDefaults[a.Def] = len(a.Column.Parts) < 2 && schema.names(a.Def.Default)
 			c := b.columnDef(a.Def)
 			out.Column = &c
 			if len(a.Column.Parts) < 2 {
-				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type})
+				schema.fields = append(schema.fields, lake.Field{Name: c.Name, Type: c.Type, Numbering: c.Numbering})
+			}
+			if g := a.Def.Generated; g != nil {
+				if len(a.Column.Parts) > 1 {
+					b.fail(sqlerr.FeatureNotSupported, g.Pos, "a field of a struct cannot be generated")
+				}
+				out.Generated, out.GeneratedOf = b.alterGenerated(g, schema, &schema.fields[len(schema.fields)-1])
+			}
+			if b.rowDefaults[a.Def] {
+				out.RowDefault, out.GeneratedOf = b.alterRowDefault(schema, len(schema.fields)-1, a.Def.Default, a.Def.DefaultSQL, a.Def.DefaultFrom)
 			}
 			for i := range a.Def.Checks {
 				out.Checks = append(out.Checks, b.alterCheck(&a.Def.Checks[i], schema))
@@ -168,7 +184,21 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 		f := schema.find(a.Column)
 		b.changeType(a, f, out.Type)
 		f.Type = out.Type
+	case "set generated":
+		out.Generated, out.GeneratedOf = b.alterGenerated(a.Generated, schema, schema.find(a.Column))
+	case "drop expression":
+		f := schema.find(a.Column)
+		if f.Generated == nil && !a.IfExists {
+			b.fail(sqlerr.InvalidTableDefinition, a.Column.Pos, "column \"%s\" of relation \"%s\" is not a stored generated column", f.Name, schema.rel.Name)
+		}
+		f.Generated = nil
 	case "set default":
+		b.notGenerated(schema, schema.find(a.Column), a.Column.Pos)
+		if len(a.Column.Parts) == 1 && schema.names(a.Default) {
+			at := slices.IndexFunc(schema.fields, func(f lake.Field) bool { return b.d.SameName(f.Name, a.Column.Parts[0]) })
+			out.RowDefault, out.GeneratedOf = b.alterRowDefault(schema, at, a.Default, a.DefaultSQL, a.DefaultFrom)
+			break
+		}
 		out.Default, out.DefaultSQL = b.defaultValue(a.Default, a.DefaultSQL, schema.find(a.Column))
 	case "add check":
 		out.Checks = append(out.Checks, b.alterCheck(a.Check, schema))
@@ -184,6 +214,7 @@ func (b *binder) alterAction(a *ast.AlterAction, schema *altered) AlterAction {
 	case "on update":
 		out.OnUpdateSQL = b.dialectSQL(a.OnUpdateSQL)
 	case "add identity":
+		b.notGenerated(schema, schema.find(a.Column), a.Column.Pos)
 		out.Numbering = b.numbering(a.Identity, schema.find(a.Column))
 	case "rename column":
 		f := schema.find(a.Column)

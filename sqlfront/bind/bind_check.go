@@ -45,13 +45,29 @@ func (b *binder) checkCondition(table string, fields []lake.Field, e ast.Expr) (
 // column fields[i].
 func (b *binder) declareCheck(table string, fields []lake.Field, c *ast.Check, ref func(i int) string) (check lake.Check, pred plan.Expr, cols []plan.Column) {
 	pred, cols = b.checkCondition(table, fields, c.Expr)
+	text, named := b.placedText(fields, c.Expr, c.SQL, c.From, ref)
+	first := ""
+	if len(named) == 1 {
+		first = "_" + fields[named[0]].Name
+	}
+	check = lake.Check{Name: c.Name, SQL: text, NotEnforced: c.NotEnforced, NotValid: c.NotValid}
+	if check.Name == "" {
+		check.Name = table + first + "_check"
+	}
+	return check, pred, cols
+}
+
+// placedText is the text of e, which stands as sql from a position of the statement on, with
+// "{ref(i)}" for the column fields[i], and behind "mysql:" in that dialect; named are the columns, as
+// often as they are named.
+func (b *binder) placedText(fields []lake.Field, e ast.Expr, sql string, at int, ref func(i int) string) (text string, named []int) {
 	type hit struct{ from, to, field int }
 	hits := map[int]hit{}
-	walkIdents(reflect.ValueOf(c.Expr), func(id *ast.Ident) {
+	walkIdents(reflect.ValueOf(e), func(id *ast.Ident) {
 		for i := range fields {
 			if b.d.SameName(fields[i].Name, id.Parts[len(id.Parts)-1]) {
-				from := id.Pos - c.From
-				hits[from] = hit{from, nameEnd(c.SQL, from, len(id.Parts)), i}
+				from := id.Pos - at
+				hits[from] = hit{from, nameEnd(sql, from, len(id.Parts)), i}
 				return
 			}
 		}
@@ -61,26 +77,18 @@ func (b *binder) declareCheck(table string, fields []lake.Field, c *ast.Check, r
 		order = append(order, from)
 	}
 	sort.Ints(order)
-	text, at, first := "", 0, ""
+	end := 0
 	for _, from := range order {
 		h := hits[from]
-		text += strings.ReplaceAll(c.SQL[at:h.from], "{", "{{") + "{" + ref(h.field) + "}"
-		if at = h.to; first == "" {
-			first = "_" + fields[h.field].Name
-		}
+		text += strings.ReplaceAll(sql[end:h.from], "{", "{{") + "{" + ref(h.field) + "}"
+		end = h.to
+		named = append(named, h.field)
 	}
-	text += strings.ReplaceAll(c.SQL[at:], "{", "{{")
+	text += strings.ReplaceAll(sql[end:], "{", "{{")
 	if b.d.HoldMode != nil {
 		text = "mysql:" + text
 	}
-	if len(order) != 1 {
-		first = ""
-	}
-	check = lake.Check{Name: c.Name, SQL: text, NotEnforced: c.NotEnforced, NotValid: c.NotValid}
-	if check.Name == "" {
-		check.Name = table + first + "_check"
-	}
-	return check, pred, cols
+	return text, named
 }
 
 // walkIdents calls f with every name in a syntax tree.
@@ -149,23 +157,7 @@ func (b *binder) boundChecks(rel *Relation, wanted func(lake.Check) bool) (out [
 		if !wanted(c) {
 			continue
 		}
-		mysql := strings.HasPrefix(c.SQL, "mysql:")
-		text, ok := c.Expand(func(id int) (string, bool) {
-			for i := range fields {
-				if fields[i].ID == id {
-					if mysql {
-						return "`" + strings.ReplaceAll(fields[i].Name, "`", "``") + "`", true
-					}
-					return `"` + strings.ReplaceAll(fields[i].Name, `"`, `""`) + `"`, true
-				}
-			}
-			return "", false
-		})
-		var e ast.Expr
-		var d *Dialect
-		if ok {
-			e, d = b.keptSyntax(text)
-		}
+		e, d := b.keptColumns(c.SQL, fields, c.Expand)
 		if e == nil {
 			b.fail(sqlerr.DataCorrupted, -1, "constraint \"%s\" of table \"%s\" cannot be read: %s", c.Name, rel.Name, c.SQL)
 		}
@@ -178,6 +170,24 @@ func (b *binder) boundChecks(rel *Relation, wanted func(lake.Check) bool) (out [
 		out = append(out, plan.Check{Name: c.Name, Pred: pred, Cols: cols})
 	}
 	return out
+}
+
+// keptColumns parses an expression that a table keeps as sql, whose columns expand puts the names of;
+// nil where it cannot be read.
+func (b *binder) keptColumns(sql string, fields []lake.Field, expand func(name func(id int) (string, bool)) (string, bool)) (ast.Expr, *Dialect) {
+	mysql := strings.HasPrefix(sql, "mysql:")
+	text, ok := expand(func(id int) (string, bool) {
+		for i := range fields {
+			if fields[i].ID == id {
+				return quotedField(fields[i].Name, mysql), true
+			}
+		}
+		return "", false
+	})
+	if !ok {
+		return nil, nil
+	}
+	return b.keptSyntax(text)
 }
 
 // tableChecks are the constraints of CREATE TABLE, with columns as "{#i}", and bound for the rows of AS.

@@ -40,7 +40,9 @@ type CreateColumn struct {
 	// dialect; "" for none.
 	DefaultSQL, OnUpdateSQL string
 	Numbering               *lake.Numbering
-	Comment                 string
+	// Generated and RowDefault have columns by their place.
+	Generated, RowDefault *lake.Generated
+	Comment               string
 }
 
 func (b *binder) createTable(s *ast.CreateTable) *Bound {
@@ -51,6 +53,9 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 	}
 	for i := range s.Columns {
 		d := &s.Columns[i]
+		b.rowDefaults[d] = s.As == nil && b.namesColumn(d.Default, func(name string) bool {
+			return slices.ContainsFunc(s.Columns, func(o ast.ColumnDef) bool { return b.d.SameName(o.Name, name) })
+		})
 		if s.As == nil || d.Type.Name != "" {
 			c.Columns = append(c.Columns, b.columnDef(d))
 		} else {
@@ -72,8 +77,10 @@ func (b *binder) createTable(s *ast.CreateTable) *Bound {
 		fields = append(fields, c.Like.Table.Schema().Fields...)
 	}
 	for _, col := range c.Columns {
-		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type})
+		fields = append(fields, lake.Field{Name: col.Name, Type: col.Type, Numbering: col.Numbering})
 	}
+	b.tableGenerated(s, c, fields, len(fields)-len(c.Columns))
+	b.tableRowDefaults(s, c, fields, len(fields)-len(c.Columns))
 	if len(s.Checks) > 0 {
 		c.Checks, c.Bound = b.tableChecks(s.Name.Parts[len(s.Name.Parts)-1], fields, s.Checks)
 	}
@@ -136,7 +143,10 @@ func (b *binder) createAs(s *ast.CreateTable, r *Bound) {
 func (b *binder) columnDef(d *ast.ColumnDef) CreateColumn {
 	c := CreateColumn{Name: d.Name, Type: b.typeOf(&d.Type), NotNull: d.NotNull, Comment: d.Comment}
 	f := &lake.Field{Name: d.Name, Type: c.Type}
-	if d.Default != nil {
+	if d.Generated != nil {
+		b.onlyGenerated(d)
+	}
+	if d.Default != nil && !b.rowDefaults[d] {
 		c.Default, c.DefaultSQL = b.defaultValue(d.Default, d.DefaultSQL, f)
 	}
 	c.OnUpdateSQL = b.dialectSQL(d.OnUpdateSQL)

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
@@ -29,6 +31,9 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 			continue // PARTITION (column): the rows say which
 		}
 		i := b.fieldIndex(rel, p.Column.Parts[len(p.Column.Parts)-1], p.Pos)
+		if fields[i].Generated != nil {
+			b.refuseGenerated(rel, &fields[i], p.Pos)
+		}
 		x := b.assign(b.constantExpr(lv, p.Value, inConstant), &fields[i])
 		values[i], n.Given[i] = x, true
 		n.Static = append(n.Static, plan.StaticPartition{FieldID: fields[i].ID, Value: x})
@@ -36,8 +41,12 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 
 	columns := b.insertColumns(rel, s.Columns, n.Given)
 	source := b.insertSource(s, lv, rel, columns, len(s.Columns) > 0)
-	for i, c := range source.Columns() {
+	for i, c := range source.Columns()[:len(source.Columns())-len(b.isDefault)] {
 		f := columns[i]
+		if fields[f].Generated != nil {
+			b.explicitGenerated(s, rel, &fields[f])
+			continue
+		}
 		values[f], n.Given[f] = plan.ColOf(c), true
 		if s.Ignore {
 			values[f] = b.lenient(values[f], &fields[f])
@@ -61,7 +70,13 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 		c.TableOID, c.Attnum = rel.OID, rel.attnum(i)
 		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: values[i]})
 	}
-	n.Source = p
+	for i := range fields {
+		if flag, ok := b.isDefault[i]; ok {
+			p.Exprs = append(p.Exprs, plan.Named{Col: flag, Expr: plan.ColOf(flag)})
+		}
+	}
+	n.Source = b.computed(n.Target, b.withRowDefaults(rel, p, n.Given, b.isDefault))
+	b.isDefault = nil
 	var write plan.Node = n
 	if upserts(s) {
 		write = b.upsert(s, lv, rel, n, columns)
@@ -69,7 +84,7 @@ func (b *binder) insert(s *ast.Insert) *Bound {
 	if len(s.Returning) > 0 {
 		rlv := newLevel(nil)
 		rlv.ctes = lv.ctes
-		rows, list := p.Columns(), &n.Returning
+		rows, list := n.Source.Columns(), &n.Returning
 		switch w := write.(type) {
 		case *plan.Merge:
 			rows, list = w.Row, &w.Returning
@@ -196,6 +211,29 @@ func (b *binder) insertValues(v *ast.Values, lv *level, fields []lake.Field, col
 	for i := 0; i < width; i++ {
 		f := &fields[columns[i]]
 		out.Cols = append(out.Cols, b.newColumn(f.Name, f.Type))
+	}
+	for i := range fields { // in the fields' order, as insert reads them
+		at := slices.Index(columns, i)
+		if fields[i].RowDefault == nil || at < 0 || at >= width {
+			continue
+		}
+		some := false
+		for k, row := range v.Rows {
+			_, is := row[at].(*ast.Default)
+			some = some || is
+			out.Rows[k] = append(out.Rows[k], &plan.Const{Value: types.NewBool(is), Typ: types.T(types.Bool)})
+		}
+		if !some {
+			for k := range out.Rows {
+				out.Rows[k] = out.Rows[k][:len(out.Rows[k])-1]
+			}
+			continue
+		}
+		if b.isDefault == nil {
+			b.isDefault = map[int]plan.Column{}
+		}
+		b.isDefault[i] = b.newColumn("is_default", types.T(types.Bool))
+		out.Cols = append(out.Cols, b.isDefault[i])
 	}
 	return out
 }

@@ -85,17 +85,12 @@ func (b *binder) targetAmong(w *joinedWrite, lv *level) (plan.Node, *item) {
 		plan.Named{Col: w.there, Expr: &plan.Const{Value: types.NewBool(true), Typ: types.T(types.Bool)}})}, w.item
 }
 
-// assignedTable finds the one table whose columns a joined UPDATE sets, and gives the assignments
-// without its name.
+// assignedTable is the one table whose columns a joined UPDATE sets, and gives the assignments without
+// its name.
 func (b *binder) assignedTable(tables []ast.TableExpr, set []ast.SetItem) (target *ast.TableName, out []ast.SetItem) {
 	for _, s := range set {
-		var t *ast.TableName
-		t, s.Column.Parts = b.tableOf(tables, s.Column)
-		if target != nil && t != target {
-			b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "an UPDATE can write one table only").
-				WithHint("Write one UPDATE for each table, in one transaction.").At(s.Pos))
-		}
-		target, out = t, append(out, s)
+		target, s.Column.Parts = b.tableOf(tables, s.Column)
+		out = append(out, s)
 	}
 	return target, out
 }

@@ -67,6 +67,11 @@ func (b *binder) declareKey(table string, fields []lake.Field, k *ast.Key, taken
 		out.Prefixes = k.Prefixes
 	}
 	mysql := b.d.HoldMode != nil
+	for _, i := range out.Columns {
+		if g := fields[i].Generated; g != nil && g.Virtual && k.Primary {
+			b.failWith(sqlerr.New(sqlerr.InvalidTableDefinition, "'Defining a virtual generated column as primary key' is not supported for generated columns.").WithNumber(3106).At(k.Pos))
+		}
+	}
 	if mysql && slices.ContainsFunc(out.Columns, func(i int) bool { return classOf(fields[i].Type) == isText }) {
 		out.Collation = defaultCollation
 	}

@@ -120,6 +120,7 @@ func (b *binder) mergeArm(lv *level, rel *Relation, target *item, sources []*ite
 				set.all(a.Set)
 			}
 			arm.Values, arm.Changed = set.row()
+			recomputed(rel, arm.Changed)
 		})
 	case "delete":
 		if a.Match == 't' {
@@ -141,6 +142,9 @@ func (l *setList) star(sources []*item, pos int) {
 	fields := l.rel.TableSchema.Fields
 	l.values = make([]plan.Expr, len(fields))
 	for i := range fields {
+		if fields[i].Generated != nil {
+			continue
+		}
 		l.values[i] = l.b.assign(l.b.sourceColumn(sources, fields[i].Name, pos), &fields[i])
 	}
 }
@@ -172,6 +176,9 @@ func (b *binder) mergeInsert(lv *level, rel *Relation, target *item, sources []*
 	switch {
 	case a.Star:
 		for i := range fields {
+			if fields[i].Generated != nil {
+				continue
+			}
 			values[i], given[i] = b.assign(b.sourceColumn(sources, fields[i].Name, a.Pos), &fields[i]), true
 		}
 	case a.Default:
@@ -189,13 +196,24 @@ func (b *binder) mergeInsert(lv *level, rel *Relation, target *item, sources []*
 		}, names)
 		for i, e := range a.Values {
 			f := columns[i]
+			if fields[f].Generated != nil {
+				if _, ok := e.(*ast.Default); !ok {
+					b.refuseGenerated(rel, &fields[f], leftmost(e))
+				}
+				continue
+			}
+			if _, ok := e.(*ast.Default); ok && fields[f].RowDefault != nil {
+				continue
+			}
 			values[f], given[f] = b.assigned(lv, e, &fields[f]), true
 		}
 	}
+	missing := make([]bool, len(fields))
 	for i := range fields {
 		if values[i] == nil {
-			values[i] = b.defaultOf(&fields[i])
+			values[i], missing[i] = b.defaultOf(&fields[i]), fields[i].RowDefault != nil
 		}
 	}
+	b.inlineRowDefaults(rel, values, missing)
 	return values, given
 }

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/eval"
@@ -41,30 +40,9 @@ func (b *binder) explicitNumber(s *ast.Insert, fields []lake.Field, f *lake.Fiel
 	if f.Numbering.Kind != "always" || s.Overriding != "" {
 		return
 	}
-	at := s.Pos
-	if fromValues(s.Query) {
-		k := -1
-		for i, n := range s.Columns {
-			if b.d.SameName(n.Parts[0], f.Name) {
-				k = i
-			}
-		}
-		all := true
-		for _, row := range s.Query.Body.(*ast.Values).Rows {
-			i := k
-			if len(s.Columns) == 0 {
-				i = slices.IndexFunc(fields, func(g lake.Field) bool { return g.ID == f.ID })
-			}
-			if i < 0 || i >= len(row) {
-				continue
-			}
-			if _, ok := row[i].(*ast.Default); !ok {
-				all, at = false, leftmost(row[i])
-			}
-		}
-		if all {
-			return
-		}
+	all, at := b.defaulted(s, fields, f)
+	if all {
+		return
 	}
 	b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", f.Name).
 		WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", f.Name).

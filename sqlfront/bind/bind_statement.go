@@ -1,9 +1,11 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
+	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/plan"
 	"github.com/lhsql/lhsql/sqlfront/ast"
 	"github.com/lhsql/lhsql/types"
@@ -103,10 +105,23 @@ func (b *binder) copy(s *ast.Copy) *Bound {
 }
 
 func (b *binder) copyColumns(names []string, it *item, pos int) []itemCol {
-	if len(names) == 0 {
-		return it.cols
-	}
 	var out []itemCol
+	field := func(c itemCol) (f lake.Field) {
+		if it.rel != nil && it.rel.TableSchema != nil {
+			if g := it.rel.TableSchema.ByName(c.name); g != nil {
+				f = *g
+			}
+		}
+		return f
+	}
+	if len(names) == 0 {
+		for _, c := range it.cols {
+			if field(c).Generated == nil {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
 	for _, n := range names {
 		c, k := it.column(b.d, n)
 		if k == 0 {
@@ -117,6 +132,7 @@ func (b *binder) copyColumns(names []string, it *item, pos int) []itemCol {
 				b.fail(sqlerr.DuplicateColumn, -1, "column \"%s\" specified more than once", n)
 			}
 		}
+		b.copiesGenerated(field(c))
 		out = append(out, c)
 	}
 	return out
@@ -129,6 +145,8 @@ type Copy struct {
 	insert  *plan.Insert
 	where   plan.Expr
 	project []plan.Named
+	// computed puts on the rows of project, in turn, what is computed of them.
+	computed [][]plan.Named
 }
 
 // Insert is what COPY FROM becomes, without its rows; nil for COPY TO.
@@ -141,6 +159,9 @@ func (c *Copy) Plan(input plan.Node) *plan.Insert {
 	}
 	m := *c.insert
 	m.Source = &plan.Project{Input: input, Exprs: c.project}
+	for _, stage := range c.computed {
+		m.Source = &plan.Project{Input: m.Source, Exprs: stage}
+	}
 	return &m
 }
 
@@ -150,17 +171,17 @@ func (b *binder) copyFrom(s *ast.Copy) *Bound {
 	fields := rel.TableSchema.Fields
 	given := make([]bool, len(fields))
 	at := make([]int, 0, len(fields))
-	for i, f := range fields {
-		if len(s.Columns) == 0 {
+	for i := range fields {
+		if len(s.Columns) == 0 && fields[i].Generated == nil {
 			at = append(at, i)
 		}
-		_ = f
 	}
 	for _, n := range s.Columns {
 		i := b.fieldIndex(rel, n, -1)
 		if containsInt(at, i) {
 			b.fail(sqlerr.DuplicateColumn, -1, "column \"%s\" specified more than once", n)
 		}
+		b.copiesGenerated(fields[i])
 		at = append(at, i)
 	}
 	c := &Copy{insert: &plan.Insert{Target: w, Given: given}}
@@ -187,7 +208,19 @@ func (b *binder) copyFrom(s *ast.Copy) *Bound {
 		}
 		c.project = append(c.project, plan.Named{Col: b.newColumn(fields[i].Name, fields[i].Type), Expr: values[i]})
 	}
+	rows := &plan.Project{Exprs: c.project}
+	for n := b.computed(w, b.withRowDefaults(rel, rows, given, nil)); n != plan.Node(rows); n = n.Inputs()[0] {
+		c.computed = slices.Insert(c.computed, 0, n.(*plan.Project).Exprs)
+	}
 	return &Bound{Copy: c, Target: rel}
+}
+
+// copiesGenerated refuses a generated column in COPY.
+func (b *binder) copiesGenerated(f lake.Field) {
+	if f.Generated != nil {
+		b.failWith(sqlerr.New(sqlerr.InvalidColumnReference, "column \"%s\" is a generated column", f.Name).
+			WithDetail("Generated columns cannot be used in COPY."))
+	}
 }
 
 // ---- targets of writes ----
@@ -218,7 +251,7 @@ func (b *binder) writeTarget(rel *Relation, alias string) plan.WriteTarget {
 	if alias == "" {
 		alias = rel.Name
 	}
-	return plan.WriteTarget{Table: rel.Table, Branch: rel.Branch, Base: rel.Snapshot, Schema: rel.TableSchema, Alias: alias, Checks: b.checks(rel)}
+	return plan.WriteTarget{Table: rel.Table, Branch: rel.Branch, Base: rel.Snapshot, Schema: rel.TableSchema, Alias: alias, Checks: b.checks(rel), Generated: b.generated(rel)}
 }
 
 // fieldIndex finds a column of the target by name.

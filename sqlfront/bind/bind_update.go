@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/lhsql/lhsql/internal/sqlerr"
@@ -68,6 +67,12 @@ func (b *binder) writeLimit(lv *level, n plan.Node, order []ast.Order, limit ast
 }
 
 func (b *binder) update(s *ast.Update) *Bound {
+	if s.Ignore {
+		b.my().lenient = true
+	}
+	if steps, targets := b.updates(s); steps != nil {
+		return b.several(steps, targets)
+	}
 	lv := newLevel(nil)
 	var with *withState
 	if s.With != nil {
@@ -90,12 +95,21 @@ func (b *binder) update(s *ast.Update) *Bound {
 	}
 	n.Source = b.writeLimit(lv, n.Source, s.OrderBy, s.Limit)
 	lv.kind = inUpdate
-	set := &setList{b: b, lv: lv, rel: rel, it: it, source: &n.Source}
+	set := &setList{b: b, lv: lv, rel: rel, it: it, source: &n.Source, inTurn: b.d.HoldMode != nil}
 	set.all(assigned)
 	n.Values, n.Changed = set.row()
+	for i := range n.Values {
+		if s.Ignore && n.Changed[i] {
+			n.Values[i] = b.lenient(n.Values[i], &rel.TableSchema.Fields[i])
+		}
+	}
 	n.Source = b.withExtras(lv, n.Source)
 	if b.env.OnlyChanges && s.Limit == nil && len(s.Returning) == 0 {
-		n.Source = b.onlyChanges(lv, n.Source, n.Values, n.Changed, it)
+		n.Source = b.onlyChanges(lv, rel, n.Source, n.Values, n.Changed, it)
+	}
+	recomputed(rel, n.Changed)
+	if s.Ignore {
+		b.ignoring(lv, rel, n, it)
 	}
 	n.Row = b.rowColumns(rel)
 	if len(s.Returning) > 0 {
@@ -112,19 +126,38 @@ func (b *binder) update(s *ast.Update) *Bound {
 //	UPDATE t SET a = x, b = y WHERE p   →   … WHERE p AND (a IS DISTINCT FROM x OR b IS DISTINCT FROM y)
 //
 // What is computed is so once, below the filter, and values become the columns that hold it. A value
-// whose type has no equality, or that is another each time, changes each row.
-func (b *binder) onlyChanges(lv *level, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
+// whose type has no equality, or that is another each time, changes each row, and so does a generated
+// column that is set to DEFAULT.
+func (b *binder) onlyChanges(lv *level, rel *Relation, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
 	var differ []plan.Expr
-	made := &plan.Project{Input: source, Exprs: passing(source.Columns())}
-	below := len(made.Exprs)
-	kept := slices.Clone(values)
 	for i, x := range values {
 		if !changed[i] {
 			continue
 		}
 		old := plan.ColOf(it.cols[i].col)
-		if c := classOf(old.Typ); plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
+		if c := classOf(old.Typ); rel.TableSchema.Fields[i].Generated != nil || plan.IsVolatile(x) || c == isJSON || c == isOther || !x.Type().Equal(old.Typ) {
 			return source
+		}
+	}
+	source = b.computedOnce(lv, source, values, changed, it)
+	for i, x := range values {
+		if changed[i] {
+			differ = append(differ, b.plainOperator("IS DISTINCT FROM", plan.ColOf(it.cols[i].col), x, 0))
+		}
+	}
+	if len(differ) == 0 {
+		return source
+	}
+	return &plan.Filter{Input: source, Pred: plan.OrOf(differ...)}
+}
+
+// computedOnce computes what an UPDATE sets in a projection, whose columns become the values.
+func (b *binder) computedOnce(lv *level, source plan.Node, values []plan.Expr, changed []bool, it *item) plan.Node {
+	made := &plan.Project{Input: source, Exprs: passing(source.Columns())}
+	below := len(made.Exprs)
+	for i, x := range values {
+		if !changed[i] {
+			continue
 		}
 		switch x.(type) {
 		case *plan.Const, *plan.Col, *plan.Param:
@@ -132,18 +165,13 @@ func (b *binder) onlyChanges(lv *level, source plan.Node, values []plan.Expr, ch
 			col := b.newColumn(it.cols[i].name, x.Type())
 			b.own(col, "", lv, fromInput)
 			made.Exprs = append(made.Exprs, plan.Named{Col: col, Expr: x})
-			kept[i] = plan.ColOf(col)
+			values[i] = plan.ColOf(col)
 		}
-		differ = append(differ, b.plainOperator("IS DISTINCT FROM", old, kept[i], 0))
 	}
-	if len(differ) == 0 {
+	if len(made.Exprs) == below {
 		return source
 	}
-	copy(values, kept)
-	if len(made.Exprs) > below {
-		source = made
-	}
-	return &plan.Filter{Input: source, Pred: plan.OrOf(differ...)}
+	return made
 }
 
 func (b *binder) rowColumns(rel *Relation) []plan.Column {
@@ -157,6 +185,9 @@ func (b *binder) rowColumns(rel *Relation) []plan.Column {
 }
 
 func (b *binder) delete(s *ast.Delete) *Bound {
+	if steps, targets := b.deletes(s); steps != nil {
+		return b.several(steps, targets)
+	}
 	lv := newLevel(nil)
 	var with *withState
 	if s.With != nil {
@@ -164,11 +195,12 @@ func (b *binder) delete(s *ast.Delete) *Bound {
 	}
 	table := &s.Table
 	if s.Tables != nil {
-		if table = b.among(s.Tables, callName(&s.Table)); table == nil {
-			b.fail(sqlerr.UndefinedTable, s.Table.Pos, "Unknown table '%s' in MULTI DELETE", callName(&s.Table))
-		}
+		table = b.deleted(s)
 	}
 	rel := b.target(table)
+	if s.Ignore && len(rel.Table.References()) > 0 {
+		b.fail(sqlerr.FeatureNotSupported, s.Pos, "DELETE IGNORE of a table that foreign keys reference is not supported")
+	}
 	n := &plan.Delete{Target: b.writeTarget(rel, table.Alias.Name)}
 	if s.Tables != nil {
 		var w *joinedWrite
@@ -198,6 +230,9 @@ type setList struct {
 
 	values []plan.Expr // by field; nil: not assigned
 	nested map[int][]nestedSet
+	// inTurn: an assignment reads what those before it have set (MySQL), and a column may be set again.
+	inTurn bool
+	again  map[int]bool // generated columns that are set to DEFAULT: they are computed anew
 }
 
 // nestedSet is SET s.f.g = v.
@@ -213,7 +248,7 @@ func (l *setList) all(items []ast.SetItem) {
 	for i := range items {
 		s := &items[i]
 		if len(s.Columns) == 0 {
-			l.one(s.Column, func(f *lake.Field) plan.Expr { return l.b.assigned(l.lv, s.Value, f) })
+			l.one(s.Column, s.Value, func(f *lake.Field) plan.Expr { return l.b.assigned(l.lv, s.Value, f) })
 			continue
 		}
 		l.several(s)
@@ -228,14 +263,14 @@ func (l *setList) several(s *ast.SetItem) {
 			b.fail(sqlerr.SyntaxError, s.Pos, "number of columns does not match number of values")
 		}
 		for i, c := range s.Columns {
-			l.one(c, func(f *lake.Field) plan.Expr { return b.assigned(l.lv, r.Elems[i], f) })
+			l.one(c, r.Elems[i], func(f *lake.Field) plan.Expr { return b.assigned(l.lv, r.Elems[i], f) })
 		}
 		return
 	}
 	q, ok := s.Value.(*ast.Subquery)
 	if !ok || q.Kind != 's' {
 		if len(s.Columns) == 1 {
-			l.one(s.Columns[0], func(f *lake.Field) plan.Expr { return b.assigned(l.lv, s.Value, f) })
+			l.one(s.Columns[0], s.Value, func(f *lake.Field) plan.Expr { return b.assigned(l.lv, s.Value, f) })
 			return
 		}
 		b.fail(sqlerr.FeatureNotSupported, leftmost(s.Value), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
@@ -252,12 +287,12 @@ func (l *setList) several(s *ast.SetItem) {
 	*l.source = &plan.Apply{Kind: plan.SingleJoin, Left: *l.source, Right: sub}
 	for i, c := range s.Columns {
 		col := sub.Columns()[i]
-		l.one(c, func(f *lake.Field) plan.Expr { return b.assign(b.mark(plan.ColOf(col), outs[i].pos), f) })
+		l.one(c, q, func(f *lake.Field) plan.Expr { return b.assign(b.mark(plan.ColOf(col), outs[i].pos), f) })
 	}
 }
 
-// one assigns to a column or to a field inside it.
-func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
+// one assigns what is given to a column or to a field inside it.
+func (l *setList) one(n ast.Name, given ast.Expr, value func(f *lake.Field) plan.Expr) {
 	b := l.b
 	parts := n.Parts
 	fields := l.rel.TableSchema.Fields
@@ -267,11 +302,22 @@ func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
 		parts = parts[1:]
 	}
 	i := b.fieldIndex(l.rel, parts[0], n.Pos)
-	if l.values[i] != nil || len(parts) == 1 && len(l.nested[i]) > 0 {
+	if l.values[i] != nil && !l.inTurn || len(parts) == 1 && len(l.nested[i]) > 0 {
 		b.fail(sqlerr.SyntaxError, n.Pos, "multiple assignments to same column \"%s\"", fields[i].Name)
 	}
 	if len(parts) == 1 {
-		l.values[i] = value(&fields[i])
+		if fields[i].Generated != nil {
+			l.regenerated(i, given, n.Pos)
+			return
+		}
+		if _, ok := given.(*ast.Default); ok && fields[i].RowDefault != nil {
+			old := make([]plan.Expr, len(fields))
+			for k := range old {
+				old[k] = plan.ColOf(l.it.cols[k].col)
+			}
+			value = func(*lake.Field) plan.Expr { return b.rowDefaultOf(l.rel, i, old) }
+		}
+		l.values[i] = l.turned(value(&fields[i]), n.Pos)
 		if c, ok := l.values[i].(*plan.Call); fields[i].Numbering != nil && fields[i].Numbering.Kind == "always" && (!ok || c.Func.Name != "number") {
 			b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", fields[i].Name).
 				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", fields[i].Name).At(n.Pos))
@@ -289,6 +335,47 @@ func (l *setList) one(n ast.Name, value func(f *lake.Field) plan.Expr) {
 		}
 	}
 	l.nested[i] = append(l.nested[i], nestedSet{path: parts[1:], value: value(f), pos: n.Pos})
+}
+
+// turned is x, which reads the columns that have been set by then as what they are set to.
+func (l *setList) turned(x plan.Expr, pos int) plan.Expr {
+	if !l.inTurn {
+		return x
+	}
+	return plan.MapExpr(x, func(y plan.Expr) plan.Expr {
+		c, ok := y.(*plan.Col)
+		if !ok {
+			return y
+		}
+		for i, set := range l.values {
+			if set == nil || l.it.cols[i].col.ID != c.ID {
+				continue
+			}
+			if plan.IsVolatile(set) {
+				l.b.failWith(sqlerr.New(sqlerr.FeatureNotSupported, "an assignment reads column '%s', which an earlier one of the same UPDATE sets to another value for each read", l.it.cols[i].name).
+					WithHint("Make two statements.").At(pos))
+			}
+			return set
+		}
+		return y
+	})
+}
+
+// regenerated takes DEFAULT for a generated column and refuses everything else.
+func (l *setList) regenerated(i int, given ast.Expr, pos int) {
+	f := &l.rel.TableSchema.Fields[i]
+	if _, ok := given.(*ast.Default); ok {
+		if l.again == nil {
+			l.again = map[int]bool{}
+		}
+		l.again[i] = true
+		return
+	}
+	if l.b.d.HoldMode != nil {
+		l.b.refuseGenerated(l.rel, f, pos)
+	}
+	l.b.failWith(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", f.Name).
+		WithDetail("Column \"%s\" is a generated column.", f.Name).At(pos))
 }
 
 func hasField(d *Dialect, fields []lake.Field, name string) bool {
@@ -329,7 +416,7 @@ func (l *setList) row() (values []plan.Expr, changed []bool) {
 		case fields[i].OnUpdateSQL != "":
 			values[i], changed[i] = l.b.keptExpr(fields[i].OnUpdateSQL, &fields[i], "ON UPDATE"), true
 		default:
-			values[i] = old
+			values[i], changed[i] = old, l.again[i]
 		}
 	}
 	return values, changed

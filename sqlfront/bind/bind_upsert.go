@@ -321,7 +321,7 @@ func (u *upserting) update(keys []lake.Key, assigned []ast.SetItem, where ast.Ex
 
 	arm := plan.MergeArm{Match: plan.Matched, Do: plan.MergeUpdate}
 	lv.in(inUpdate, func() {
-		set := &setList{b: b, lv: lv, rel: u.rel, it: target}
+		set := &setList{b: b, lv: lv, rel: u.rel, it: target, inTurn: b.d.HoldMode != nil}
 		set.all(assigned)
 		arm.Values, arm.Changed = set.row()
 	})
@@ -331,6 +331,7 @@ func (u *upserting) update(keys []lake.Key, assigned []ast.SetItem, where ast.Ex
 	if b.env.OnlyChanges {
 		arm.Cond = u.changes(target, arm.Values, arm.Changed)
 	}
+	recomputed(u.rel, arm.Changed)
 	m.Upsert.Kept = !slices.ContainsFunc(keys, func(k lake.Key) bool {
 		return slices.ContainsFunc(k.Columns, func(id int) bool { return arm.Changed[u.place(id)] })
 	})

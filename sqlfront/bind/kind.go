@@ -34,6 +34,7 @@ const (
 	inAsOf
 	inConstant // arguments of procedures, properties
 	inCheck
+	inGenerated
 )
 
 var kindNames = [...]string{
@@ -44,6 +45,7 @@ var kindNames = [...]string{
 	inFrameGroups: "window GROUPS", inLimit: "LIMIT", inOffset: "OFFSET", inValues: "VALUES",
 	inInsert: "VALUES", inUpdate: "UPDATE", inReturning: "RETURNING",
 	inMergeWhen: "MERGE WHEN conditions", inAsOf: "a time-travel clause", inConstant: "this statement", inCheck: "check constraints",
+	inGenerated: "column generation expressions",
 }
 
 func (k kind) String() string { return kindNames[k] }

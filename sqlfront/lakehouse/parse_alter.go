@@ -206,7 +206,7 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 	case p.Accept("set", "default"):
 		from := p.Pos()
 		a.Op, a.Default = "set default", p.Dialect.Default()
-		a.DefaultSQL = p.Text[from:p.LastEnd()]
+		a.DefaultSQL, a.DefaultFrom = p.Text[from:p.LastEnd()], from
 	case p.Accept("drop", "default"):
 		a.Op = "drop default"
 	case p.Ahead("add", "generated"):
@@ -217,6 +217,8 @@ func (p *Parser) AlterColumn(add func(ast.AlterAction)) {
 			p.SyntaxError()
 		}
 		a.Op, a.Identity = "add identity", def.Identity
+	case p.Accept("drop", "expression"):
+		a.Op, a.IfExists = "drop expression", p.Accept("if", "exists")
 	case p.Accept("drop", "identity"):
 		a.Op, a.IfExists = "drop identity", p.Accept("if", "exists")
 	case p.Accept("comment"):

@@ -50,7 +50,7 @@ func (p *Parser) ColumnOption(c *ast.ColumnDef) bool {
 	case p.Accept("default"):
 		from := p.Pos()
 		c.Default = p.Dialect.Default()
-		c.DefaultSQL = p.Text[from:p.LastEnd()]
+		c.DefaultSQL, c.DefaultFrom = p.Text[from:p.LastEnd()], from
 	case p.Accept("comment"):
 		c.Comment = p.Dialect.Str()
 	case p.Ahead("primary", "key"):
@@ -116,6 +116,18 @@ func NullKey(t *ast.CreateTable, same func(a, b string) bool) *ast.ColumnDef {
 		}
 	}
 	return nil
+}
+
+// Generated parses AS (expression) of a generated column.
+func (p *Parser) Generated() *ast.Generated {
+	g := &ast.Generated{Pos: p.Pos()}
+	p.Expect("as")
+	p.Expect("(")
+	g.From = p.Pos()
+	g.Expr = p.Dialect.Expr(")")
+	g.SQL = p.Text[g.From:p.LastEnd()]
+	p.Expect(")")
+	return g
 }
 
 // Check parses CHECK (expression) and what may follow it.

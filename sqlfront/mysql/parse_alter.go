@@ -94,8 +94,13 @@ func (p *parser) redefine(c ast.Name, add func(ast.AlterAction)) {
 		op = "set not null"
 	}
 	add(ast.AlterAction{Op: op, Column: c})
+	if def.Generated != nil {
+		add(ast.AlterAction{Op: "set generated", Column: c, Generated: def.Generated})
+	} else {
+		add(ast.AlterAction{Op: "drop expression", Column: c, IfExists: true})
+	}
 	if def.Default != nil {
-		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default, DefaultSQL: def.DefaultSQL})
+		add(ast.AlterAction{Op: "set default", Column: c, Default: def.Default, DefaultSQL: def.DefaultSQL, DefaultFrom: def.DefaultFrom})
 	} else {
 		add(ast.AlterAction{Op: "drop default", Column: c})
 	}

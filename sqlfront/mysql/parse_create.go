@@ -257,6 +257,12 @@ func (p *parser) ColumnOptions(c *ast.ColumnDef) {
 		case p.Ahead("constraint") && p.Peek(2).Is("check"):
 			p.At++
 			c.Checks = append(c.Checks, p.Check(p.Ident()))
+		case p.Ahead("generated", "always", "as", "("), p.Ahead("as", "("):
+			_ = p.Accept("generated", "always")
+			c.Generated = p.Generated()
+			c.Generated.Pos = t.Pos
+			c.Generated.Virtual = !p.Accept("stored") && !p.Accept("persistent")
+			_ = c.Generated.Virtual && p.Accept("virtual")
 		case p.Accept("auto_increment"):
 			c.Identity = &ast.Identity{Kind: "auto_increment", Start: 1, Increment: 1, Pos: t.Pos}
 			c.NotNull = true

@@ -119,14 +119,12 @@ func (p *parser) assignments() []ast.SetItem {
 	return out
 }
 
-// update parses UPDATE of one table or of one among joined ones.
+// update parses UPDATE of one table or of joined ones.
 func (p *parser) update(with *ast.With) ast.Stmt {
 	s := &ast.Update{With: with, Pos: p.Pos()}
 	p.Expect("update")
 	p.Accept("low_priority")
-	if t := p.Peek(0); t.Is("ignore") {
-		p.Refuse(t.Pos, "UPDATE IGNORE is not supported")
-	}
+	s.Ignore = p.Accept("ignore")
 	tables := p.tables()
 	p.Expect("set")
 	s.Set = p.assignments()
@@ -168,24 +166,22 @@ func (p *parser) orderLimit(verb string, joined bool) (order []ast.Order, limit 
 	return order, limit
 }
 
-// delete parses DELETE FROM t [WHERE], DELETE t FROM t JOIN … and DELETE FROM t USING t JOIN ….
+// delete parses DELETE FROM t [WHERE], DELETE t, … FROM t JOIN … and DELETE FROM t, … USING t JOIN ….
 func (p *parser) delete(with *ast.With) ast.Stmt {
 	s := &ast.Delete{With: with, Pos: p.Pos()}
 	p.Expect("delete")
 	for p.AcceptAny("low_priority", "quick") {
 	}
-	if t := p.Peek(0); t.Is("ignore") {
-		p.Refuse(t.Pos, "DELETE IGNORE is not supported")
-	}
+	s.Ignore = p.Accept("ignore")
 	from := p.Accept("from")
 	s.Table = p.Table()
 	star := p.Accept(".", "*")
-	if p.Ahead(",") {
-		p.Fail(sqlerr.New(sqlerr.FeatureNotSupported, "a DELETE can write one table only").At(p.Pos()).
-			WithHint("Write one DELETE for each table, in one transaction."))
+	for p.Accept(",") {
+		s.More = append(s.More, p.Table())
+		star = p.Accept(".", "*") || star
 	}
 	switch {
-	case from && (star || p.Ahead("using")):
+	case from && (star || s.More != nil || p.Ahead("using")):
 		p.Expect("using")
 		s.Tables = p.tables()
 	case !from:

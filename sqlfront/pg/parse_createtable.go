@@ -228,6 +228,9 @@ func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
 			c.NotNull = true
 			continue
 		}
+		if p.generated(c) {
+			continue
+		}
 		if !p.ColumnOption(c) {
 			break
 		}
@@ -239,6 +242,26 @@ func (p *stmtParser) ColumnOptions(c *ast.ColumnDef) {
 	if t := p.Peek(0); t.Is("check", "generated", "collate") {
 		p.Refuse(t.Pos, "column constraint %s is not supported: Iceberg columns keep NOT NULL, DEFAULT, COMMENT and PRIMARY KEY", strings.ToUpper(t.Text))
 	}
+}
+
+// generated parses GENERATED ALWAYS AS (expression) STORED; false: it is not next.
+func (p *stmtParser) generated(c *ast.ColumnDef) bool {
+	byDefault := p.Ahead("generated", "by", "default", "as", "(")
+	if !byDefault && !p.Ahead("generated", "always", "as", "(") {
+		return false
+	}
+	pos := p.Pos()
+	if byDefault {
+		p.FailAt(pos, sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be specified")
+	}
+	if c.Generated != nil {
+		p.FailAt(pos, sqlerr.SyntaxError, "multiple generation clauses specified for column \"%s\"", c.Name)
+	}
+	p.At += 2
+	c.Generated = p.Generated()
+	c.Generated.Pos = pos
+	p.Expect("stored")
+	return true
 }
 
 // serials are the types that say how a column is numbered, with those of its values.
@@ -297,7 +320,11 @@ func (p *stmtParser) signed() int64 {
 
 // Default parses a default's value. DEFAULT NULL and DEFAULT NOT …: the first word belongs to it.
 func (p *stmtParser) Default() ast.Expr {
-	return p.exprTo(p.scanTo(p.At+1, p.stopAt(",", "not", "null", "comment", "primary", "constraint", "check", "unique",
+	from := p.At + 1
+	if p.Peek(0).Punct("(") {
+		from = p.At
+	}
+	return p.exprTo(p.scanTo(from, p.stopAt(",", "not", "null", "comment", "primary", "constraint", "check", "unique",
 		"references", "generated", "first", "after", "collate")))
 }
 

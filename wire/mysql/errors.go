@@ -126,6 +126,7 @@ var numbers = map[sqlerr.Code]struct {
 	sqlerr.ObjectNotInPrerequisite:    {1235, "42000"},
 	sqlerr.SnapshotTooOld:             {1105, "72000"},
 	sqlerr.DataCorrupted:              {1030, "HY000"},
+	sqlerr.InvalidObjectDefinition:    {3102, "HY000"},
 	sqlerr.GeneratedAlways:            {3105, "HY000"},
 	sqlerr.SequenceLimit:              {1467, "HY000"},
 	sqlerr.InternalError:              {1815, "HY000"},

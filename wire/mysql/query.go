@@ -186,7 +186,7 @@ func (c *conn) finish(res *engine.Result) error {
 	}
 	c.noteAll(res.Notices())
 	touched, info := int64(0), ""
-	if verb, _, _ := strings.Cut(res.Tag(), " "); verb == "INSERT" || verb == "UPDATE" || verb == "DELETE" || verb == "MERGE" {
+	if verb, _, _ := strings.Cut(res.Tag(), " "); verb == "INSERT" || verb == "UPDATE" || verb == "DELETE" || verb == "MERGE" || verb == "REPLACE" || verb == "SELECT" {
 		if touched = res.RowCount(); verb == "UPDATE" {
 			info = "Rows matched: " + itoa(touched) + "  Changed: " + itoa(touched) + "  Warnings: " + itoa(int64(len(c.my().Warnings)))
 		}

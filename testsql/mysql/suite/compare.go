@@ -153,7 +153,51 @@ func meant(want any, got *string, show bool) bool {
 }
 
 func sameText(a, b string) bool {
-	return a == b || sameNumber(a, b) || sameTime(a, b) || sameJSON(a, b)
+	return a == b || sameDefinition(a, b) || sameNumber(a, b) || sameTime(a, b) || sameJSON(a, b)
+}
+
+// sameDefinition tells whether two texts of SHOW CREATE TABLE make the same table. Engine, character
+// set and collation of the table are each server's own, and so are brackets and blanks of expressions
+// that both were given in the same words, the width that MariaDB shows of integers, and whether it is
+// said that a column is NULL by default.
+func sameDefinition(a, b string) bool {
+	x, ok := definition(a)
+	if !ok {
+		return false
+	}
+	y, ok := definition(b)
+	return ok && x == y
+}
+
+var ownWords = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile(`(?s)\n\) ENGINE=\w+( AUTO_INCREMENT=\d+)?( DEFAULT CHARSET=\w+)?( COLLATE=\w+)?`), "\n)"},
+	{regexp.MustCompile(`(?i)\b(tinyint|smallint|mediumint|int|bigint)\(\d+\)`), "$1"},
+	{regexp.MustCompile(`(?i)(\bnull)? default null\b`), ""},
+	{regexp.MustCompile("(?i)(` (timestamp|datetime)(\\(\\d\\))?) null\\b"), "$1"},
+	{regexp.MustCompile(`(?i)current_timestamp\(\)`), "CURRENT_TIMESTAMP"},
+	{regexp.MustCompile(`(?i)\bdefault (-?[0-9.]+)`), "DEFAULT '$1'"},
+	{regexp.MustCompile(`(?m)(GENERATED ALWAYS AS|CHECK|DEFAULT) \(.*$`), ""}, // see expressions
+}
+
+var expressions = regexp.MustCompile(`(?m)(?:GENERATED ALWAYS AS|CHECK|DEFAULT) \(.*$`)
+
+func definition(text string) (string, bool) {
+	if !strings.HasPrefix(text, "CREATE TABLE `") {
+		return "", false
+	}
+	// Expressions: without brackets and blanks, in small letters but for what is quoted.
+	words := strings.Join(expressions.FindAllString(text, -1), "\n")
+	for _, w := range ownWords {
+		text = w.find.ReplaceAllString(text, w.put)
+	}
+	words = strings.NewReplacer("(", "", ")", "", " ", "").Replace(words)
+	words = strings.TrimSuffix(strings.ToLower(words), ",")
+	words = strings.ReplaceAll(strings.ReplaceAll(words, ",\n", "\n"), "power", "pow")
+	words = strings.ReplaceAll(words, "virtual", "")
+	return strings.ToUpper(text) + words, true
 }
 
 func sameNumber(a, b string) bool {

@@ -202,7 +202,7 @@ func main() {
 			var theirSetup []error
 			for i, st := range sc.steps {
 				if expected(st, answers[i]) {
-					card.agree(t, false)
+					card.agree(t, st, false)
 					continue
 				}
 				// MariaDB is asked only where there is something to judge. What it could not set up
@@ -214,7 +214,11 @@ func main() {
 					}
 				}
 				if theirs != nil && (len(theirSetup) == 0 || sc.shared && theirs[i].err == nil) && sameAnswer(st.sql, answers[i], theirs[i]) {
-					card.agree(t, true)
+					card.agree(t, st, true)
+					continue
+				}
+				if theirs != nil && !sc.shared && bothRefuse(setup, theirSetup) {
+					card.void++
 					continue
 				}
 				d := difference{topic: t, script: sc.name, step: st, got: answers[i], setup: setup, shared: sc.shared}
@@ -230,6 +234,18 @@ func main() {
 		fmt.Printf("%d statements agree: fewer than the floor of %d\n", card.agreeing(), *floor)
 		os.Exit(1)
 	}
+}
+
+// bothRefuse tells whether a statement of a setup is refused by both servers: what comes after it tells
+// nothing.
+func bothRefuse(own, judge []error) bool {
+	of := func(e error) string {
+		text := e.Error()
+		return text[strings.LastIndex(text, " of "):]
+	}
+	return slices.ContainsFunc(own, func(e error) bool {
+		return slices.ContainsFunc(judge, func(f error) bool { return of(e) == of(f) })
+	})
 }
 
 var constraints = []struct{ find, put string }{

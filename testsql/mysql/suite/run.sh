@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 options=("$@")
 if [ "${1:-}" = --quick ]; then
-	options=(-topics "queries,keyless tables,date parsing,joins,ranges,conversions,BLOB reads,BLOB writes,DELETE" -floor "${FLOOR:-2622}" "${@:2}")
+	options=(-topics "queries,keyless tables,date parsing,joins,ranges,conversions,BLOB reads,BLOB writes,DELETE,generated columns" -floor "${FLOOR:-2799}" "${@:2}")
 fi
 dir=$(mktemp -d)
 server=

@@ -24,13 +24,15 @@ type difference struct {
 }
 
 type scorecard struct {
+	void   int // steps of scripts that MariaDB refuses to set up, too
+	whole  map[class]*tally
 	names  []string
 	topics map[string]*tally
 	kinds  map[string][]difference
 }
 
 func newScorecard() *scorecard {
-	return &scorecard{topics: map[string]*tally{}, kinds: map[string][]difference{}}
+	return &scorecard{topics: map[string]*tally{}, whole: map[class]*tally{}, kinds: map[string][]difference{}}
 }
 
 func (c *scorecard) of(t topic) *tally {
@@ -41,8 +43,25 @@ func (c *scorecard) of(t topic) *tally {
 	return c.topics[t.name]
 }
 
-func (c *scorecard) agree(t topic, byJudge bool) {
-	y := c.of(t)
+// at is where a step of t counts: in a topic of its own if it is not served. The sums with what is not
+// served have it in any case.
+func (c *scorecard) at(t topic, st step, agrees bool) topic {
+	w := c.whole[t.class]
+	if w == nil {
+		w = &tally{}
+		c.whole[t.class] = w
+	}
+	if w.total++; agrees {
+		w.agree++
+	}
+	if st.outside == "" || t.class == notServed {
+		return t
+	}
+	return topic{name: "in others: " + st.outside, class: notServed}
+}
+
+func (c *scorecard) agree(t topic, st step, byJudge bool) {
+	y := c.of(c.at(t, st, true))
 	y.total++
 	y.agree++
 	if byJudge {
@@ -51,6 +70,7 @@ func (c *scorecard) agree(t topic, byJudge bool) {
 }
 
 func (c *scorecard) differ(d difference) {
+	d.topic = c.at(d.topic, d.step, false)
 	c.of(d.topic).total++
 	if d.topic.class == notServed && !*verbose {
 		return
@@ -71,25 +91,32 @@ func (c *scorecard) agreeing() (n int) {
 
 func (c *scorecard) print(w io.Writer) {
 	sums := map[class]*tally{}
-	fmt.Fprintf(w, "%-22s %7s %7s %8s %6s\n", "topic", "of", "agree", "(judge)", "")
-	last := class(-1)
-	for _, name := range c.names {
-		y := c.topics[name]
-		if y.class != last {
-			fmt.Fprintln(w, y.class)
-			last = y.class
+	fmt.Fprintf(w, "%-34s %7s %7s %8s %6s\n", "topic", "of", "agree", "(judge)", "")
+	for _, k := range []class{reads, writes, notServed} {
+		fmt.Fprintln(w, k)
+		for _, name := range c.names {
+			y := c.topics[name]
+			if y.class != k {
+				continue
+			}
+			fmt.Fprintf(w, "  %-32s %7d %7d %8d %5.1f%%\n", name, y.total, y.agree, y.same, percent(y))
+			if sums[y.class] == nil {
+				sums[y.class] = &tally{}
+			}
+			s := sums[y.class]
+			s.total, s.agree, s.same = s.total+y.total, s.agree+y.agree, s.same+y.same
 		}
-		fmt.Fprintf(w, "  %-20s %7d %7d %8d %5.1f%%\n", name, y.total, y.agree, y.same, percent(y))
-		if sums[y.class] == nil {
-			sums[y.class] = &tally{}
-		}
-		s := sums[y.class]
-		s.total, s.agree, s.same = s.total+y.total, s.agree+y.agree, s.same+y.same
 	}
 	for _, k := range []class{reads, writes, notServed} {
 		if s := sums[k]; s != nil {
-			fmt.Fprintf(w, "%-22s %7d %7d %8d %5.1f%%\n", k, s.total, s.agree, s.same, percent(s))
+			fmt.Fprintf(w, "%-34s %7d %7d %8d %5.1f%%\n", k, s.total, s.agree, s.same, percent(s))
 		}
+		if s := c.whole[k]; s != nil && k != notServed {
+			fmt.Fprintf(w, "%-34s %7d %7d %8s %5.1f%%\n", "  with what is not served", s.total, s.agree, "", percent(s))
+		}
+	}
+	if c.void > 0 {
+		fmt.Fprintf(w, "%d statements stand in no sum: MariaDB refuses their setup as lhsql does\n", c.void)
 	}
 	fmt.Fprintln(w, "\ndisagreements by kind")
 	for _, k := range sortedKeys(c.kinds, func(a, b string) bool {

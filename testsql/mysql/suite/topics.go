@@ -28,9 +28,10 @@ func (c class) String() string {
 type step struct {
 	sql     string
 	rows    []sql.Row
-	fails   bool // an error is expected
-	loose   bool // only that it succeeds
-	renewed bool // on a new connection
+	fails   bool   // an error is expected
+	loose   bool   // only that it succeeds
+	renewed bool   // on a new connection
+	outside string // why it is not served and counts in no sum; "": it counts
 }
 
 // script is a fresh database, statements that fill it, and the steps that count.
@@ -51,6 +52,60 @@ type topic struct {
 // the suite's own server say nothing about MySQL's answers and are left out, as are those that it
 // names Broken or Skipped.
 func topics() []topic {
+	list := lists()
+	for _, t := range list {
+		for i := range t.scripts {
+			t.scripts[i].tellOutside()
+		}
+	}
+	return list
+}
+
+// outside are the statements that docs/mysql.md names as not served, by the reason that the scorecard
+// tells them apart by. A script that has one in its setup is not served as a whole, and one that comes
+// to one is not from there on.
+var outside = []struct {
+	reason string
+	find   *regexp.Regexp
+}{
+	{"stored programs", regexp.MustCompile(`(?is)\b(create|drop|alter|show\s+create)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?(trigger|procedure|function|event)\b|^\s*call\s`)},
+	{"full text", regexp.MustCompile(`(?is)\bfulltext\b|\bmatch\s*\([^()]*\)\s*against\b`)},
+	{"spatial", regexp.MustCompile(`(?is)\bst_\w+\s*\(|\b(point|linestring|polygon|geometry|multipoint|geometrycollection)\b\s*(\(|not null|null|srid|,|\))|\bspatial\b`)},
+	{"files of the server", regexp.MustCompile(`(?is)\bload\s+data\b|\binto\s+(outfile|dumpfile)\b|\bload_file\s*\(`)},
+	{"the suite's own server", regexp.MustCompile(`(?is)\blast_insert_uuid\b|\bdolt_\w+`)},
+}
+
+func outsideOf(sql string) string {
+	for _, o := range outside {
+		if o.find.MatchString(sql) {
+			return o.reason
+		}
+	}
+	return ""
+}
+
+// tellOutside marks the steps that are not served.
+func (s *script) tellOutside() {
+	reason := ""
+	if !s.shared {
+		for _, q := range s.setup {
+			if reason == "" {
+				reason = outsideOf(q)
+			}
+		}
+	}
+	for i := range s.steps {
+		own := outsideOf(s.steps[i].sql)
+		if !s.shared && reason == "" {
+			reason = own
+		}
+		if s.steps[i].outside = reason; s.shared {
+			s.steps[i].outside = own
+		}
+	}
+}
+
+func lists() []topic {
 	mydb := setup.MydbData
 	joins := prepare(mydb, setup.MytableData, setup.Pk_tablesData, setup.OthertableData, setup.NiltableData, setup.XyData, setup.FooData)
 	info := prepare(mydb, setup.MytableData, setup.Fk_tblData, setup.FooData)
