@@ -62,7 +62,6 @@ type aggTable struct {
 	keys, args  []*vec.Vector
 	gids        []uint32
 	kept, lost  []uint16
-	hashes      []uint64
 	filtered    []uint16
 	filterGroup []uint32
 	gidVector   *vec.Vector
@@ -180,13 +179,7 @@ func (t *aggTable) spill(in []*vec.Vector, sel []uint16, rows int) error {
 	if t.spilled == nil {
 		t.spilled = []*partitions{newPartitions(t.file, t.spec.types)}
 	}
-	enc := t.groups.enc
-	enc.encode(t.keyVectors(in), sel)
-	t.hashes = grown(t.hashes, len(sel))
-	for i := range sel {
-		t.hashes[i] = hashKey(enc.key(i))
-	}
-	return t.spilled[0].write(in, sel, rows, t.hashes, t.level)
+	return t.spilled[0].write(in, sel, rows, t.groups.hash(t.keyVectors(in), sel), t.level)
 }
 
 // update hands rows to the calls' states. groups[i] is row sel[i]'s.
