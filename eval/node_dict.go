@@ -204,16 +204,18 @@ func (n *dictNode) answers(c *Ctx, v *vec.Vector, sel []uint16, rows int) error 
 	if n.full {
 		return nil
 	}
-	if n.total && size <= wholeDict {
+	if n.total && (size <= wholeDict || d.Form == types.FormI64 || d.Form == types.FormF64) {
+		// Of numbers, computing all answers costs less than finding out which are wanted.
 		n.full = true
-		return n.askWindows(c, d, size, false)
+		return n.askWindows(c, d, 0, size, false)
 	}
-	// Mark what is wanted, then compute the marked.
-	found := false
+	// Mark what is wanted, then compute the marked. Codes are mostly given in the order in which
+	// values come, so that new ones lie together: the rest of the table is not looked at.
+	from, to := size, 0
 	mark := func(i int) {
-		if n.answer[v.Codes[i]] == unasked && !v.Null(i) {
-			n.answer[v.Codes[i]] = unasked + 1
-			found = true
+		if code := v.Codes[i]; n.answer[code] == unasked && !v.Null(i) {
+			n.answer[code] = unasked + 1
+			from, to = min(from, int(code)), max(to, int(code)+1)
 		}
 	}
 	if sel == nil {
@@ -225,10 +227,10 @@ func (n *dictNode) answers(c *Ctx, v *vec.Vector, sel []uint16, rows int) error 
 			mark(int(i))
 		}
 	}
-	if !found {
+	if to == 0 {
 		return nil
 	}
-	err := n.askWindows(c, d, size, true)
+	err := n.askWindows(c, d, from, to, true)
 	if err != nil {
 		n.id, n.answer = 0, n.answer[:0]
 	}
@@ -267,10 +269,10 @@ func answerOf(r *vec.Vector, i int) uint8 {
 	return uint8(b2i(r.Values().Bools[r.Row(i)]))
 }
 
-// askWindows computes the answers of all values, or of those marked.
-func (n *dictNode) askWindows(c *Ctx, d *vec.Vector, size int, marked bool) error {
-	for from := 0; from < size; from += dictWindow {
-		to := min(from+dictWindow, size)
+// askWindows computes the answers of the values [first, end), or of those of them that are marked.
+func (n *dictNode) askWindows(c *Ctx, d *vec.Vector, first, end int, marked bool) error {
+	for from := first; from < end; from += dictWindow {
+		to := min(from+dictWindow, end)
 		var sel []uint16
 		if marked {
 			sel = n.asked.get(to - from)[:0]
