@@ -66,6 +66,7 @@ var Passes = []Pass{
 	{Name: "decorrelate", Run: decorrelate},
 	{Name: "merge_projects", Run: mergeProjects},
 	{Name: "fixed_sums", Run: fixedSums},
+	{Name: "shifted_sums", Run: shiftedSums},
 	{Name: "guards", Run: placeGuards, Required: true},
 	{Name: "outer_to_inner", Run: outerToInner},
 	{Name: "factor_predicates", Run: factorPredicates},
