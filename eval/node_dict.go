@@ -33,6 +33,7 @@ type dictNode struct {
 	full       bool // every code is answered
 	asked      scratchRows
 	out        vec.Vector
+	codes      []uint32
 	valid      vec.Bitmap
 }
 
@@ -402,6 +403,17 @@ func (n *dictNode) makeNull(i, rows int) {
 	n.out.Valid.Clear(i)
 }
 
+// recoded gives the rows of v, whose dictionary's values became codes of another dictionary in r.
+func (n *dictNode) recoded(v, r *vec.Vector, sel []uint16, rows int) *vec.Vector {
+	n.codes = resize(n.codes, rows)
+	EachRow(sel, rows, func(i int) error {
+		n.codes[i] = r.Codes[v.Codes[i]]
+		return nil
+	})
+	n.out = vec.Vector{Type: n.typ, Form: r.Form, Enc: vec.Dict, Codes: n.codes, Dictionary: r.Dictionary}
+	return &n.out
+}
+
 // valuesOf computes the values that occur and gives them as a dictionary under the same codes.
 func (n *dictNode) valuesOf(c *Ctx, b *vec.Batch, v, d *vec.Vector, sel []uint16) (*vec.Vector, error) {
 	rows, size := b.Rows, rowsOf(d)
@@ -438,6 +450,9 @@ func (n *dictNode) valuesOf(c *Ctx, b *vec.Batch, v, d *vec.Vector, sel []uint16
 		return nil, err
 	}
 	if r.Enc != vec.Flat || r.Form == types.FormList || r.Form == types.FormStruct {
+		if r.Enc == vec.Dict && r.Valid == nil && !nulls {
+			return n.recoded(v, r, sel, rows), nil
+		}
 		return n.plain.eval(c, b, sel)
 	}
 	n.out = vec.Vector{Type: n.typ, Form: r.Form, Enc: vec.Dict, Codes: v.Codes, Dictionary: r, Valid: v.Valid}
