@@ -65,7 +65,7 @@ func (d *distinctSet) insert(cols []*vec.Vector, sel []uint16, rows int) error {
 	if d.spilled == nil {
 		d.spilled = []*partitions{newPartitions(d.file, d.types)}
 	}
-	return d.spilled[0].write(cols, lost, rows, d.table.hash(cols, lost), d.level)
+	return d.spilled[0].write(cols, lost, rows, d.table.hash(cols, lost, rows), d.level)
 }
 
 // unknown gives the rows that the last find did not find.

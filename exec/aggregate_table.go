@@ -179,7 +179,7 @@ func (t *aggTable) spill(in []*vec.Vector, sel []uint16, rows int) error {
 	if t.spilled == nil {
 		t.spilled = []*partitions{newPartitions(t.file, t.spec.types)}
 	}
-	return t.spilled[0].write(in, sel, rows, t.groups.hash(t.keyVectors(in), sel), t.level)
+	return t.spilled[0].write(in, sel, rows, t.groups.hash(t.keyVectors(in), sel, rows), t.level)
 }
 
 // update hands rows to the calls' states. groups[i] is row sel[i]'s.

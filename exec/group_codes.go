@@ -67,7 +67,7 @@ func structLen(v *vec.Vector) int {
 }
 
 // findCodes looks groups up by combined code and asks the table proper for new codes only.
-func (t *groupTable) findCodes(vs []*vec.Vector, sel []uint16, groups []uint32, add bool) {
+func (t *groupTable) findCodes(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) {
 	c := &t.codes
 	c.codes = grown(c.codes, len(sel))
 	codes := c.codes[:len(sel)]
@@ -98,7 +98,7 @@ func (t *groupTable) findCodes(vs []*vec.Vector, sel []uint16, groups []uint32, 
 		return
 	}
 	t.gone = grown(t.gone, len(t.firsts))
-	t.findKeys(vs, t.firsts, t.gone, add)
+	t.findKeys(vs, t.firsts, rows, t.gone, add)
 	for k, i := range missing[:len(t.firsts)] {
 		table[codes[i]] = t.gone[k]
 	}

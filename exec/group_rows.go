@@ -23,7 +23,22 @@ type rowTable struct {
 	again      []uint32
 	missing    []uint32
 	dicts      []dictHashes // by key column
+	interned   []*interned  // by key column; nil: its values are compared in place
 }
+
+// interned numbers the values of a key column of difficult type by their encoding, so that groups
+// have a number each to compare.
+type interned struct {
+	enc    *keyEncoder
+	values byteTable
+	groups []uint32 // by group: its value's number
+	rows   []uint32 // of the batch, by row
+	codes  []uint32 // by code of the dictionary that dicts knows
+	cell   []byte
+}
+
+// unknownValue is the number of values that no group has.
+const unknownValue = noGroup
 
 // dictHashes are the hashes of a dictionary's values, made when they are first met.
 type dictHashes struct {
@@ -37,11 +52,73 @@ func (t *rowTable) bytesHeld() int64 {
 	for i := range t.dicts {
 		n += int64(cap(t.dicts[i].hashes)) * 8
 	}
+	for _, in := range t.interned {
+		if in != nil {
+			n += in.values.bytesHeld() + int64(cap(in.groups)+cap(in.codes)+cap(in.rows))*4
+		}
+	}
 	return n
 }
 
+func newRowTable(cols []keyColumn) rowTable {
+	t := rowTable{dicts: make([]dictHashes, len(cols)), interned: make([]*interned, len(cols))}
+	for c := range cols {
+		if !inPlace(cols[c].typ) {
+			t.interned[c] = &interned{enc: newKeyEncoder(cols[c : c+1])}
+		}
+	}
+	return t
+}
+
+// number gives the number of an encoded value; add says whether an unknown one gets one.
+func (in *interned) number(k []byte, hash uint64, add bool) uint32 {
+	id, slot := in.values.find(k, hash)
+	if id == noGroup && add {
+		id = uint32(len(in.values.ends))
+		in.values.add(k, slot, id)
+	}
+	return id
+}
+
+// look gives hashes and numbers of the rows sel of v, the numbers by row.
+func (in *interned) look(d *dictHashes, v *vec.Vector, sel []uint16, rows int, add bool, put func(i int, h uint64)) {
+	in.rows = grown(in.rows, rows)
+	f := v.Values()
+	if v.Enc != vec.Dict || f.DictID == 0 && len32(f) > len(sel) {
+		in.enc.encode([]*vec.Vector{v}, sel)
+		for i, s := range sel {
+			k := in.enc.key(i)
+			h := hashKey(k)
+			in.rows[s] = in.number(k, h, add)
+			put(i, h)
+		}
+		return
+	}
+	hashes := d.of(f)
+	in.codes = grown(in.codes, len(hashes))
+	kc := &in.enc.cols[0]
+	for i, s := range sel {
+		if v.Null(int(s)) {
+			in.cell = append(in.cell[:0], kc.nulls)
+			h := hashKey(in.cell)
+			in.rows[s] = in.number(in.cell, h, add)
+			put(i, h)
+			continue
+		}
+		code := v.Codes[s]
+		h := hashes[code]
+		if h == 0 || in.codes[code] == unknownValue && add {
+			in.cell = kc.appendDatum(append(in.cell[:0], 1), f.Datum(int(code)), f.Type)
+			h = hashKey(in.cell)
+			hashes[code], in.codes[code] = h, in.number(in.cell, h, add)
+		}
+		in.rows[s] = in.codes[code]
+		put(i, h)
+	}
+}
+
 // inPlace tells whether values of t are hashed and compared where they lie. Others have several
-// forms of one value (decimals, JSON) or are made of parts: they are encoded first.
+// forms of one value (decimals, JSON) or are made of parts: they are encoded, and numbered.
 func inPlace(t types.Type) bool {
 	switch t.Kind {
 	case types.Numeric, types.TimeTZ, types.JSONB, types.Variant:
@@ -93,14 +170,11 @@ func hashValue(kc *keyColumn, f *vec.Vector, r int) uint64 {
 
 // hashRows gives the hashes of the keys of rows sel. Equal keys have equal hashes in whatever vectors
 // they come; the upper half chooses a spilled row's partition, the lower its place in a table.
-func (t *rowTable) hashRows(cols []keyColumn, vs []*vec.Vector, sel []uint16) []uint64 {
+func (t *rowTable) hashRows(cols []keyColumn, vs []*vec.Vector, sel []uint16, rows int, add bool) []uint64 {
 	t.hashes = grown(t.hashes, len(sel))
 	out := t.hashes[:len(sel)]
-	if t.dicts == nil {
-		t.dicts = make([]dictHashes, len(cols))
-	}
 	for c, v := range vs {
-		t.hashColumn(c, &cols[c], v, sel, out)
+		t.hashColumn(c, &cols[c], v, sel, rows, add, out)
 	}
 	return out
 }
@@ -108,7 +182,7 @@ func (t *rowTable) hashRows(cols []keyColumn, vs []*vec.Vector, sel []uint16) []
 // chain puts a further column's hash into that of the columns before it.
 func chain(before, h uint64) uint64 { return fold64(before^rowSeeds[2], h^rowSeeds[1]) }
 
-func (t *rowTable) hashColumn(c int, kc *keyColumn, v *vec.Vector, sel []uint16, out []uint64) {
+func (t *rowTable) hashColumn(c int, kc *keyColumn, v *vec.Vector, sel []uint16, rows int, add bool, out []uint64) {
 	put := func(i int, h uint64) {
 		if c > 0 {
 			h = chain(out[i], h)
@@ -116,7 +190,9 @@ func (t *rowTable) hashColumn(c int, kc *keyColumn, v *vec.Vector, sel []uint16,
 		out[i] = h
 	}
 	f := v.Values()
-	switch {
+	switch in := t.interned[c]; {
+	case in != nil:
+		in.look(&t.dicts[c], v, sel, rows, add, put)
 	case v.Enc == vec.Const:
 		h := uint64(nullHash)
 		if !v.Null(0) {
@@ -176,12 +252,12 @@ func (d *dictHashes) of(f *vec.Vector) []uint64 {
 }
 
 // findRows looks keys up by their columns.
-func (t *groupTable) findRows(vs []*vec.Vector, sel []uint16, groups []uint32, add bool) {
+func (t *groupTable) findRows(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) {
 	r := &t.rows
 	if r.slots == nil {
 		r.slots = make([]uint64, minSlots)
 	}
-	hashes := r.hashRows(t.enc.cols, vs, sel)
+	hashes := r.hashRows(t.enc.cols, vs, sel, rows, add)
 	r.at = grown(r.at, len(sel))
 	r.candidates, r.missing, r.unequal = r.candidates[:0], r.missing[:0], r.unequal[:0]
 	mask := uint32(len(r.slots) - 1)
@@ -191,7 +267,7 @@ func (t *groupTable) findRows(vs []*vec.Vector, sel []uint16, groups []uint32, a
 	}
 	for len(r.candidates) > 0 {
 		for c, v := range vs {
-			r.compare(&t.enc.cols[c], t.keys[c].Vector(), v, sel, groups)
+			r.compare(c, &t.enc.cols[c], t.keys[c].Vector(), v, sel, groups)
 		}
 		// What was taken for another key goes on behind it.
 		r.again, r.unequal = r.unequal, r.again[:0]
@@ -264,6 +340,18 @@ func (t *groupTable) addRow(vs []*vec.Vector, sel []uint16, i int) uint32 {
 	return id
 }
 
+// keep notes the interned values of the groups that the batch's rows fresh made.
+func (t *rowTable) keep(fresh []uint16) {
+	for _, in := range t.interned {
+		if in == nil {
+			continue
+		}
+		for _, s := range fresh {
+			in.groups = append(in.groups, in.rows[s])
+		}
+	}
+}
+
 // grow doubles the slots.
 func (t *rowTable) grow() {
 	old := t.slots
@@ -284,6 +372,12 @@ func (t *rowTable) grow() {
 // sameRows compares two rows of a batch.
 func (t *groupTable) sameRows(vs []*vec.Vector, a, b int) bool {
 	for c, v := range vs {
+		if in := t.rows.interned[c]; in != nil {
+			if in.rows[a] != in.rows[b] {
+				return false
+			}
+			continue
+		}
 		if v.Null(a) || v.Null(b) {
 			if v.Null(a) != v.Null(b) {
 				return false
@@ -314,11 +408,19 @@ func sameValue(kc *keyColumn, a *vec.Vector, i int, b *vec.Vector, j int) bool {
 }
 
 // compare keeps the candidates whose value in v is their group's in key; the others are unequal.
-func (t *rowTable) compare(kc *keyColumn, key, v *vec.Vector, sel []uint16, groups []uint32) {
+func (t *rowTable) compare(c int, kc *keyColumn, key, v *vec.Vector, sel []uint16, groups []uint32) {
 	f := v.Values()
 	kept := t.candidates[:0]
 	unequal := t.unequal
-	switch {
+	switch in := t.interned[c]; {
+	case in != nil:
+		for _, i := range t.candidates {
+			if in.rows[sel[i]] == in.groups[groups[i]] {
+				kept = append(kept, i)
+			} else {
+				unequal = append(unequal, i)
+			}
+		}
 	case key.Valid != nil || v.Valid != nil:
 		for _, i := range t.candidates {
 			s, g := int(sel[i]), int(groups[i])

@@ -19,6 +19,7 @@ func TestRowTableAgainstEncodedKeys(t *testing.T) {
 	uuid, interval, bpchar, date := types.T(types.UUID), types.T(types.Interval), types.T(types.Bpchar), types.T(types.Date)
 	for _, keys := range [][]types.Type{
 		{text}, {int4, text}, {int8, int8}, {boolean, float8, date}, {uuid}, {interval, int4}, {bpchar}, {float8}, {text, text, int8},
+		{numeric, text}, {int8, types.DecimalType(18, 2)}, {text, numeric, numeric, int4},
 	} {
 		for _, spread := range []int{2, 40, 3000, 1 << 30} {
 			t.Run(fmt.Sprint(keys, spread), func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestRowTableAgainstEncodedKeys(t *testing.T) {
 					if err := encoded.find(vs, sel, n, want, add); err != nil {
 						t.Fatal(err)
 					}
-					for i, h := range rows.hash(vs, sel) {
+					for i, h := range rows.hash(vs, sel, n) {
 						if got[i] != want[i] {
 							t.Fatalf("row %d has group %d, want %d", sel[i], got[i], want[i])
 						}

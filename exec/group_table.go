@@ -15,8 +15,8 @@ const noGroup = ^uint32(0)
 // groupTable numbers the distinct keys that it sees, densely from 0, and keeps their values.
 // Keys are NULL-safe: NULL is one more value.
 //
-// One integer column is hashed as it is; other columns are hashed and compared where they lie, but
-// for those of difficult types, whose keys are encoded as bytes. In front of all, keys that come as
+// One integer column is hashed as it is; other columns are hashed and compared where they lie. Keys of
+// difficult types only are encoded as bytes. In front of all, keys that come as
 // dictionary codes are looked up by code: a group by two dictionary columns costs an addition and a
 // load per row.
 type groupTable struct {
@@ -27,7 +27,7 @@ type groupTable struct {
 
 	ints  bool
 	int   intTable
-	plain bool // every column is compared in place
+	plain bool // some column is compared in place
 	rows  rowTable
 	bytes byteTable
 	enc   *keyEncoder
@@ -40,22 +40,22 @@ type groupTable struct {
 }
 
 func newGroupTable(t []types.Type) *groupTable {
-	g := &groupTable{types: t, ints: len(t) == 1 && sameI64(t[0]), plain: true}
+	g := &groupTable{types: t, ints: len(t) == 1 && sameI64(t[0])}
 	cols := make([]keyColumn, len(t))
 	for i := range t {
 		cols[i] = equalKey(t[i])
 		g.keys = append(g.keys, vec.NewAppender(t[i]))
-		g.plain = g.plain && inPlace(t[i])
+		g.plain = g.plain || inPlace(t[i])
 	}
 	g.enc = newKeyEncoder(cols)
+	g.rows = newRowTable(cols)
 	g.int.null = noGroup
 	return g
 }
 
 // bytesHeld is the memory in use.
 func (t *groupTable) bytesHeld() int64 {
-	n := t.int.bytesHeld() + t.rows.bytesHeld() +
-		int64(cap(t.bytes.slots))*8 + int64(cap(t.bytes.arena)) + int64(cap(t.bytes.ends))*8 + int64(cap(t.codes.table))*4
+	n := t.int.bytesHeld() + t.rows.bytesHeld() + t.bytes.bytesHeld() + int64(cap(t.codes.table))*4
 	for _, k := range t.keys {
 		n += k.Bytes()
 	}
@@ -78,29 +78,29 @@ func (t *groupTable) find(vs []*vec.Vector, sel []uint16, rows int, groups []uin
 		clear(groups[:len(sel)])
 		return nil
 	case t.codes.fits(vs, len(sel)):
-		t.findCodes(vs, sel, groups, add)
+		t.findCodes(vs, sel, rows, groups, add)
 	default:
-		t.findKeys(vs, sel, groups, add)
+		t.findKeys(vs, sel, rows, groups, add)
 	}
 	return t.keep(vs, rows)
 }
 
 // findKeys is find by the keys' values.
-func (t *groupTable) findKeys(vs []*vec.Vector, sel []uint16, groups []uint32, add bool) {
+func (t *groupTable) findKeys(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) {
 	switch {
 	case t.ints:
 		t.findInts(vs[0], sel, groups, add)
 	case t.plain:
-		t.findRows(vs, sel, groups, add)
+		t.findRows(vs, sel, rows, groups, add)
 	default:
 		t.findBytes(vs, sel, groups, add)
 	}
 }
 
 // hash gives the hashes of the keys of rows sel, by which rows are spilled; valid until t's next call.
-func (t *groupTable) hash(vs []*vec.Vector, sel []uint16) []uint64 {
+func (t *groupTable) hash(vs []*vec.Vector, sel []uint16, rows int) []uint64 {
 	if t.plain {
-		return t.rows.hashRows(t.enc.cols, vs, sel)
+		return t.rows.hashRows(t.enc.cols, vs, sel, rows, false)
 	}
 	t.enc.encode(vs, sel)
 	t.rows.hashes = grown(t.rows.hashes, len(sel))
@@ -121,6 +121,9 @@ func fill(s []uint32, x uint32) {
 func (t *groupTable) keep(vs []*vec.Vector, rows int) error {
 	if len(t.fresh) == 0 {
 		return nil
+	}
+	if t.plain && !t.ints {
+		t.rows.keep(t.fresh)
 	}
 	for c, v := range vs {
 		t.keys[c].AppendSel(v, t.fresh, rows)
@@ -152,6 +155,10 @@ type byteTable struct {
 	slots []byteSlot
 	arena []byte
 	ends  []uint64 // key i is arena[ends[i-1]:ends[i]]
+}
+
+func (t *byteTable) bytesHeld() int64 {
+	return int64(cap(t.slots))*8 + int64(cap(t.arena)) + int64(cap(t.ends))*8
 }
 
 type byteSlot struct {
