@@ -47,7 +47,7 @@ func (s *Session) alter(ctx context.Context, n *ast.AlterTable, b *bind.Bound, r
 	if len(foreign) == 0 {
 		return s.alterTable(ctx, n, b, rel, r)
 	}
-	return s.wholly(ctx, r, func() error {
+	return s.atomically(ctx, r, func() error {
 		if len(foreign) < len(n.Actions) {
 			if err := s.alterTable(ctx, n, b, rel, r); err != nil {
 				return err
@@ -102,7 +102,7 @@ func (s *Session) alterTable(ctx context.Context, n *ast.AlterTable, b *bind.Bou
 		return err
 	}
 	if len(views) == 0 && len(fill) > 0 {
-		return s.wholly(ctx, r, func() error {
+		return s.atomically(ctx, r, func() error {
 			if err := s.alterActions(ctx, n, b, rel, checked, looks.Looks, r); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (s *Session) alterTable(ctx context.Context, n *ast.AlterTable, b *bind.Bou
 		})
 	}
 	if len(views) > 0 {
-		return s.wholly(ctx, r, func() error {
+		return s.atomically(ctx, r, func() error {
 			for _, v := range views {
 				r.warn("00000", "drop cascades to view %s", s.shown(v))
 				if err := s.catalogOf(v.Catalog).DropView(ctx, v); err != nil {

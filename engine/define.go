@@ -185,7 +185,7 @@ func (s *Session) createTable(ctx context.Context, n *ast.CreateTable, b *bind.B
 	}
 	if len(b.Create.Foreign) > 0 {
 		existed := false
-		err := s.wholly(ctx, r, func() error {
+		err := s.atomically(ctx, r, func() error {
 			_, err := s.catalogOf(name.Catalog).Create(ctx, name, spec)
 			if n.IfNotExists && isExists(err) {
 				existed = true
@@ -474,7 +474,7 @@ func viewType(t types.Type) types.Type {
 func (s *Session) drop(ctx context.Context, n *ast.Drop, r *Result) error {
 	r.verb = "DROP " + strings.ToUpper(n.Kind)
 	if len(n.Names) > 1 || n.Kind == "schema" && n.Cascade || n.Kind == "table" && s.referencing(ctx, n) {
-		return s.wholly(ctx, r, func() error { return s.dropEach(ctx, n, r) })
+		return s.atomically(ctx, r, func() error { return s.dropEach(ctx, n, r) })
 	}
 	return s.dropEach(ctx, n, r)
 }

@@ -622,7 +622,7 @@ func (s *Session) dropOwned(ctx context.Context, n *ast.DropOwned, r *Result) er
 		}
 		owned = append(owned, list...)
 	}
-	return s.wholly(ctx, r, func() error {
+	return s.atomically(ctx, r, func() error {
 		cat := s.catalogOf(s.catalog)
 		for _, kind := range []guard.Kind{guard.Table, guard.Schema} {
 			for _, t := range owned {

@@ -69,9 +69,9 @@ func (s *Session) publish(ctx context.Context, r *Result) error {
 	return s.commitPrivileges(ctx, true)
 }
 
-// wholly runs what a statement does in several steps as a transaction, if it is in none: all of it
+// atomically runs what a statement does in several steps as a transaction, if it is in none: all of it
 // happens or nothing. A catalog that cannot do that takes the steps one after the other.
-func (s *Session) wholly(ctx context.Context, r *Result, f func() error) error {
+func (s *Session) atomically(ctx context.Context, r *Result, f func() error) error {
 	if s.tx.block {
 		return f()
 	}

@@ -150,7 +150,7 @@ func (w *rounds) step(ctx context.Context, round int) (rows int64, most int, err
 // atOnce runs what a statement does in several steps: all of it happens or nothing, in a block, too.
 func (s *Session) atOnce(ctx context.Context, r *Result, f func() error) error {
 	if !s.tx.block {
-		return s.wholly(ctx, r, f)
+		return s.atomically(ctx, r, f)
 	}
 	was := s.tx.states()
 	err := f()

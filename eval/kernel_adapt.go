@@ -8,7 +8,7 @@ import (
 	"github.com/lhsql/lhsql/vec"
 )
 
-// Fn, Try and Ask make a Kernel of a Go function on single values: Fn1 of one that cannot
+// Fn…, Try… and Ask… make a Kernel of a Go function on single values: Fn1 of one that cannot
 // fail, Try1 of one that returns an error too, Ask1 of one that also gets the Ctx; the number
 // is how many SQL arguments it has. The functions must be called for strict functions only:
 // no argument is NULL. Argument and result types may be
@@ -18,54 +18,78 @@ import (
 //	bytes type; arguments are valid only during the call), types.Datum (any type; a result may
 //	be types.Null), []types.Datum (arrays, maps, structs; a nil result is an empty list).
 
+// Fn1 adapts a function of one argument that cannot fail.
 func Fn1[A, R any](f func(A) R) Kernel {
 	return Ask1(func(_ *Ctx, a A) (R, error) { return f(a), nil })
 }
+
+// Fn2 is Fn1 for two.
 func Fn2[A, B, R any](f func(A, B) R) Kernel {
 	return Ask2(func(_ *Ctx, a A, b B) (R, error) { return f(a, b), nil })
 }
+
+// Fn3 is Fn1 for three.
 func Fn3[A, B, D, R any](f func(A, B, D) R) Kernel {
 	return Ask3(func(_ *Ctx, a A, b B, d D) (R, error) { return f(a, b, d), nil })
 }
+
+// Fn4 is Fn1 for four.
 func Fn4[A, B, D, E, R any](f func(A, B, D, E) R) Kernel {
 	return Ask4(func(_ *Ctx, a A, b B, d D, e E) (R, error) { return f(a, b, d, e), nil })
 }
+
+// Try1 adapts a function of one argument that may fail.
 func Try1[A, R any](f func(A) (R, error)) Kernel {
 	return Ask1(func(_ *Ctx, a A) (R, error) { return f(a) })
 }
+
+// Try2 is Try1 for two.
 func Try2[A, B, R any](f func(A, B) (R, error)) Kernel {
 	return Ask2(func(_ *Ctx, a A, b B) (R, error) { return f(a, b) })
 }
+
+// Try3 is Try1 for three.
 func Try3[A, B, D, R any](f func(A, B, D) (R, error)) Kernel {
 	return Ask3(func(_ *Ctx, a A, b B, d D) (R, error) { return f(a, b, d) })
 }
+
+// Try4 is Try1 for four.
 func Try4[A, B, D, E, R any](f func(A, B, D, E) (R, error)) Kernel {
 	return Ask4(func(_ *Ctx, a A, b B, d D, e E) (R, error) { return f(a, b, d, e) })
 }
 
+// Ask0 adapts a function without arguments that asks the statement's Ctx, such as now().
 func Ask0[R any](f func(*Ctx) (R, error)) Kernel {
 	return func(c *Ctx, _ []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		return put(out, sel, n, func(int) (R, error) { return f(c) })
 	}
 }
+
+// Ask1 is Ask0 for one argument.
 func Ask1[A, R any](f func(*Ctx, A) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a := reader[A](args[0])
 		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i)) }))
 	}
 }
+
+// Ask2 is Ask0 for two.
 func Ask2[A, B, R any](f func(*Ctx, A, B) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b := reader[A](args[0]), reader[B](args[1])
 		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i), b(i)) }))
 	}
 }
+
+// Ask3 is Ask0 for three.
 func Ask3[A, B, D, R any](f func(*Ctx, A, B, D) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b, d := reader[A](args[0]), reader[B](args[1]), reader[D](args[2])
 		return put(out, sel, n, live(c, func(i int) (R, error) { return f(c, a(i), b(i), d(i)) }))
 	}
 }
+
+// Ask4 is Ask0 for four.
 func Ask4[A, B, D, E, R any](f func(*Ctx, A, B, D, E) (R, error)) Kernel {
 	return func(c *Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
 		a, b, d, e := reader[A](args[0]), reader[B](args[1]), reader[D](args[2]), reader[E](args[3])

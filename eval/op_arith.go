@@ -115,6 +115,7 @@ func shiftRight(k types.Kind) func(a, b int64) int64 {
 	return func(a, b int64) int64 { return a >> (uint64(b) & mask) }
 }
 
+// ErrFloatUnderflow is PostgreSQL's error (22003) where a result that is not zero rounds to zero.
 func ErrFloatUnderflow() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
 }
@@ -238,6 +239,7 @@ func floatOp(name byte, a, b float64, single bool) (r float64, err error) {
 	return r, nil
 }
 
+// FloatSqrt is sqrt(double precision); of a negative number it is an error (2201F), not NaN.
 func FloatSqrt(a float64) (float64, error) {
 	if a < 0 {
 		return 0, sqlerr.New(sqlerr.InvalidPower, "cannot take square root of a negative number")
@@ -278,6 +280,7 @@ func FloatPower(a, b float64) (float64, error) {
 	return r, nil
 }
 
+// ErrFloatOverflow is PostgreSQL's error (22003) where finite operands give an infinite result.
 func ErrFloatOverflow() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
 }

@@ -131,6 +131,8 @@ func lessInterval(t int64, v types.IntervalValue, plus func(int64, types.Interva
 	return plus(t, n)
 }
 
+// DateTime is date + time: days since the epoch and microseconds of a day as a timestamp; 22008 beyond its
+// range.
 func DateTime(d, t int64) (int64, error) {
 	m, err := dateStart(d)
 	if err != nil || isInfinite(types.Timestamp, m) {

@@ -270,6 +270,7 @@ func spell(t types.Type) string {
 	return types.T(t.Kind).String()
 }
 
+// SpellAll spells argument types as PostgreSQL's messages do: "integer, text".
 func SpellAll(ts []types.Type) string {
 	s := make([]string, len(ts))
 	for i, t := range ts {

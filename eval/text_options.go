@@ -25,6 +25,8 @@ func SessionText(c *Ctx) *types.TextOptions {
 // what the process has room for.
 func MaxString() int { return vec.ByteLimit() }
 
+// ErrTooLong is the error of a value longer than MaxString: the memory's limit, told as PostgreSQL tells its
+// own.
 func ErrTooLong() error {
 	return vec.CheckBytes(vec.MaxValue + 1)
 }
@@ -53,6 +55,7 @@ func ZeroPadded(v int64, width int) string {
 	return string(b[i:])
 }
 
+// UnsignedDecimal is a number of MySQL's BIGINT UNSIGNED, all of whose bits count.
 func UnsignedDecimal(u uint64) types.Decimal {
 	return types.DecimalFromInt128(types.Int128{Lo: u}, 0)
 }

@@ -13,18 +13,18 @@ import (
 // subquery in an arm of CASE that no row takes is never evaluated. Left batches before that
 // leave with NULLs; then the join takes over, whose condition holds the guard too.
 type guardedJoin struct {
-	left  vec.Source
-	relay *relay
-	join  vec.Source
-	c     *eval.Ctx
-	guard *eval.Program
-	nulls []*vec.Vector
-	pass  []uint16
-	out   vec.Batch
-	began bool
+	left   vec.Source
+	peeked *peeked
+	join   vec.Source
+	c      *eval.Ctx
+	guard  *eval.Program
+	nulls  []*vec.Vector
+	pass   []uint16
+	out    vec.Batch
+	began  bool
 }
 
-// guardJoin puts the relays below a join, before it is built, and takes its streams afterwards.
+// guardJoin puts the peeked sides below a join, before it is built, and takes its streams afterwards.
 // A hash join that spills reads all partitions of its left side from one stream, so that there
 // may be but one.
 func guardJoin(env *Env, n *plan.Join, left []vec.Source) ([]*guardedJoin, []vec.Source, error) {
@@ -39,15 +39,15 @@ func guardJoin(env *Env, n *plan.Join, left []vec.Source) ([]*guardedJoin, []vec
 	if n.Kind == plan.MarkJoin {
 		added = []types.Type{n.Mark.Type}
 	}
-	guards, relays := make([]*guardedJoin, len(left)), make([]vec.Source, len(left))
+	guards, lefts := make([]*guardedJoin, len(left)), make([]vec.Source, len(left))
 	for i, src := range left {
-		g := &guardedJoin{left: src, relay: &relay{src: src}, c: env.evalCtx(), guard: guard.Clone()}
+		g := &guardedJoin{left: src, peeked: &peeked{src: src}, c: env.evalCtx(), guard: guard.Clone()}
 		for _, t := range added {
 			g.nulls = append(g.nulls, vec.ConstOf(t, types.Null))
 		}
-		guards[i], relays[i] = g, g.relay
+		guards[i], lefts[i] = g, g.peeked
 	}
-	return guards, relays, nil
+	return guards, lefts, nil
 }
 
 // over gives each stream its guard.
@@ -75,7 +75,7 @@ func (g *guardedJoin) Next(ctx context.Context) (*vec.Batch, error) {
 		return nil, err
 	}
 	if len(g.pass) > 0 {
-		g.began, g.relay.first = true, b
+		g.began, g.peeked.first = true, b
 		return g.join.Next(ctx)
 	}
 	g.out = vec.Batch{Cols: append(append(g.out.Cols[:0], b.Cols...), g.nulls...), Sel: b.Sel, Rows: b.Rows}
@@ -84,13 +84,13 @@ func (g *guardedJoin) Next(ctx context.Context) (*vec.Batch, error) {
 
 func (g *guardedJoin) Close() error { return g.join.Close() }
 
-// relay is a left side whose first batch was looked at already.
-type relay struct {
+// peeked is a left side whose first batch was looked at already.
+type peeked struct {
 	src   vec.Source
 	first *vec.Batch
 }
 
-func (r *relay) Next(ctx context.Context) (*vec.Batch, error) {
+func (r *peeked) Next(ctx context.Context) (*vec.Batch, error) {
 	if b := r.first; b != nil {
 		r.first = nil
 		return b, nil
@@ -98,4 +98,4 @@ func (r *relay) Next(ctx context.Context) (*vec.Batch, error) {
 	return r.src.Next(ctx)
 }
 
-func (r *relay) Close() error { return r.src.Close() }
+func (r *peeked) Close() error { return r.src.Close() }

@@ -79,16 +79,19 @@ type Views interface {
 // NotFound says that a namespace, table or view does not exist.
 type NotFound struct{ What, Name string }
 
+// Error names the object that was asked for.
 func (e *NotFound) Error() string { return e.What + " " + e.Name + " does not exist" }
 
 // Exists says that a namespace, table or view is there already.
 type Exists struct{ What, Name string }
 
+// Error names the object that is in the way.
 func (e *Exists) Error() string { return e.What + " " + e.Name + " already exists" }
 
 // NotEmpty says that a namespace cannot be dropped.
 type NotEmpty struct{ Namespace string }
 
+// Error names the namespace.
 func (e *NotEmpty) Error() string { return "namespace " + e.Namespace + " is not empty" }
 
 // errLostRace says that another writer moved the pointer first. Nothing of ours happened.

@@ -44,13 +44,14 @@ func OpenTemporary(known *MetadataCache, name, namespace, folder string) *Tempor
 	return c
 }
 
-// State and Restore let a transaction go back. The files of both states are there until Sweep.
+// State is what Restore goes back to when a transaction is rolled back. The files of both are there until Sweep.
 func (c *Temporary) State() TemporaryState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
+// Restore goes back to a state that State has given.
 func (c *Temporary) Restore(s TemporaryState) {
 	c.mu.Lock()
 	c.state = s

@@ -112,8 +112,8 @@ type Isolation uint8
 
 const (
 	// Serializable also refuses when new data Conflicts.
-	Serializable Isolation = iota
-	SnapshotIsolation
+	Serializable      Isolation = iota
+	SnapshotIsolation           // lets new data of others pass that a predicate of ours would have matched
 )
 
 // Balance is the count of rows of a statement: the rows read from the removed data files (live

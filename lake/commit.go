@@ -21,7 +21,7 @@ import (
 type Result uint8
 
 const (
-	Committed Result = iota
+	Committed Result = iota // the catalog's pointer has moved: everybody sees it
 	// Aborted: certainly nothing happened; files that were written for it may be removed.
 	Aborted
 	// Unknown: it may have happened. Nothing may be removed.

@@ -6,10 +6,10 @@ import "github.com/lhsql/lhsql/types"
 type Content uint8
 
 const (
-	Data Content = iota
-	PositionDeletes
-	EqualityDeletes
-	DeletionVector // a position delete whose format is Puffin
+	Data            Content = iota // rows
+	PositionDeletes                // rows by data file and position; we write them in format 2
+	EqualityDeletes                // rows by values of columns; we apply them and write none
+	DeletionVector                 // a position delete whose format is Puffin
 )
 
 // DataFile is one data or delete file as a manifest lists it (Iceberg spec, "Manifests").
@@ -53,12 +53,13 @@ type Entry struct {
 	File       *DataFile
 }
 
+// EntryStatus tells what a snapshot did with the file of an entry (spec, "Manifest Entry Fields").
 type EntryStatus uint8
 
 const (
-	Existing EntryStatus = 0
-	Added    EntryStatus = 1
-	Deleted  EntryStatus = 2
+	Existing EntryStatus = 0 // an earlier snapshot added it
+	Added    EntryStatus = 1 // this snapshot did
+	Deleted  EntryStatus = 2 // this snapshot took it out; its bytes may be there still
 )
 
 // Manifest is one entry of a snapshot's manifest list.

@@ -39,18 +39,43 @@ type state struct {
 // IDs").
 const FirstReservedID = 2147483447
 
-func (t *Table) UUID() string                    { return t.uuid }
-func (t *Table) FormatVersion() int              { return t.formatVersion }
-func (t *Table) Location() string                { return t.location }
-func (t *Table) LastUpdated() time.Time          { return t.lastUpdated }
-func (t *Table) LastColumnID() int               { return t.lastColumnID } // of any schema, ever
-func (t *Table) Schemas() []*Schema              { return t.schemas }
-func (t *Table) Specs() []*PartitionSpec         { return t.specs }
-func (t *Table) SortOrders() []*SortOrder        { return t.sortOrders }
-func (t *Table) Properties() map[string]string   { return t.properties }
-func (t *Table) Snapshots() []*Snapshot          { return t.snapshots }
-func (t *Table) Refs() []Ref                     { return t.refs }
-func (t *Table) SnapshotLog() []LogEntry         { return t.log }
+// UUID is the table's identity, whatever its name: a table that was dropped and made anew has another.
+func (t *Table) UUID() string { return t.uuid }
+
+// FormatVersion is the spec's version that the metadata is written in: 1, 2 or 3.
+func (t *Table) FormatVersion() int { return t.formatVersion }
+
+// Location is the folder that the table's files lie in, unless properties say otherwise.
+func (t *Table) Location() string { return t.location }
+
+// LastUpdated is the instant of the last commit, by the clock of who made it.
+func (t *Table) LastUpdated() time.Time { return t.lastUpdated }
+
+// LastColumnID is the highest field id that any schema has ever had, so that none is given twice.
+func (t *Table) LastColumnID() int { return t.lastColumnID }
+
+// Schemas are all that a snapshot may have been written with.
+func (t *Table) Schemas() []*Schema { return t.schemas }
+
+// Specs are all partition specs that files may be of.
+func (t *Table) Specs() []*PartitionSpec { return t.specs }
+
+// SortOrders are all that files may claim.
+func (t *Table) SortOrders() []*SortOrder { return t.sortOrders }
+
+// Properties are the table's. The map is shared: it must not be changed.
+func (t *Table) Properties() map[string]string { return t.properties }
+
+// Snapshots are all that are kept, in the order of the metadata, which is no order of ancestry.
+func (t *Table) Snapshots() []*Snapshot { return t.snapshots }
+
+// Refs are the branches and tags, main among them once the table has a snapshot.
+func (t *Table) Refs() []Ref { return t.refs }
+
+// SnapshotLog says which snapshot main stood at from which instant on: what AS OF an instant asks.
+func (t *Table) SnapshotLog() []LogEntry { return t.log }
+
+// MetadataLog names the metadata files of before.
 func (t *Table) MetadataLog() []MetadataLogEntry { return t.metadataLog }
 
 // Statistics and PartitionStatistics are the files of statistics that the metadata names.
@@ -80,7 +105,7 @@ func (t *Table) SnapshotSchema(s *Snapshot) *Schema {
 	return t.Schema()
 }
 
-// Spec is the partition spec with the id, or nil; DefaultSpec the one that writers use.
+// Spec is the partition spec with the id, or nil.
 func (t *Table) Spec(id int) *PartitionSpec {
 	for _, s := range t.specs {
 		if s.ID == id {
@@ -89,6 +114,8 @@ func (t *Table) Spec(id int) *PartitionSpec {
 	}
 	return nil
 }
+
+// DefaultSpec is the partition spec that writers use.
 func (t *Table) DefaultSpec() *PartitionSpec { return t.Spec(t.defaultSpecID) }
 
 // DefaultSortOrder is nil when the table is unsorted.

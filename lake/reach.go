@@ -39,6 +39,7 @@ const (
 var heldNames = [...]string{"data file", "position delete file", "equality delete file", "deletion vector file", "manifest", "manifest list",
 	"statistics file", "partition statistics file", "metadata file"}
 
+// String names the kind as it is shown to users.
 func (k HeldKind) String() string { return heldNames[k] }
 
 // Content tells whether a file of the kind holds rows or deletes of rows.

@@ -118,7 +118,7 @@ type PartitionSpec struct {
 	Fields []PartitionField
 }
 
-// SortField and SortOrder: the declared order of rows in files.
+// SortField is one key of a sort order.
 type SortField struct {
 	SourceIDs  []int
 	Transform  Transform
@@ -126,6 +126,7 @@ type SortField struct {
 	NullsFirst bool
 }
 
+// SortOrder is a sort order of the metadata; files say by its ID which one they claim to be in.
 type SortOrder struct {
 	ID     int
 	Fields []SortField

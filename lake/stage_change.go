@@ -145,8 +145,10 @@ func (s *Staged) wroteRows() bool { return s.branch != "" }
 // Over says on, they mean nothing to a file, which others may commit before.
 func (t *Table) Over() *Table { return t.over }
 
-// LineageRowID and LineageSequence are the first row id and sequence number that are not given.
-func LineageRowID(t *Table) int64    { return t.nextRowID }
+// LineageRowID is the first row id that is not given.
+func LineageRowID(t *Table) int64 { return t.nextRowID }
+
+// LineageSequence is the first sequence number that is not given.
 func LineageSequence(t *Table) int64 { return t.lastSeq + 1 }
 
 // Net is the one change that does what the staged ones did together. One change is itself, but

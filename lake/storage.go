@@ -20,6 +20,7 @@ const (
 
 var storageNames = [...]string{"current", "refs", "history", "metadata", "orphans"}
 
+// String names the kind as system.storage shows it.
 func (k StorageKind) String() string { return storageNames[k] }
 
 // Storage is how many files and bytes are there for each reason.

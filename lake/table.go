@@ -11,6 +11,7 @@ import (
 // Name is a table's name: catalog.namespace.table. Namespace levels are joined by dots.
 type Name struct{ Catalog, Namespace, Table string }
 
+// String is the name with dots between its parts, without quotes: for messages, not for SQL.
 func (n Name) String() string {
 	s := n.Table
 	if n.Namespace != "" {

@@ -481,6 +481,10 @@ func (f *findings) others(ctx context.Context, paranoid bool) error {
 		if h.Cut != "" && !kept[o.Path] {
 			h.Where = append(slices.Clip(h.Where), h.Cut)
 		}
+		if o.Partial && h.Err != nil && !h.Gone {
+			// A write that died has left it: it may hold anything, and nobody will ever read it.
+			h.Where = append(slices.Clip(h.Where), "cannot be looked into: its write did not end")
+		}
 		switch {
 		case h.Gone || !h.any() && !named:
 			if h.Err != nil && !h.Gone && h.Kind != "" && !kept[o.Path] {

@@ -365,6 +365,36 @@ func (m *matcher) at(n *parquet.Node, path []string) *matchField {
 	return nil
 }
 
+// isPartitionStatistics tells whether a file holds a table's partition statistics. Its field ids are its own
+// (spec, "Partition Statistics File"): 3 is data_record_count there, whatever the table's third column is.
+func (m *matcher) isPartitionStatistics(root *parquet.Node) bool {
+	own := 0 // columns of the table that are called so, too: then its data files look alike
+	for i, name := range []string{"partition", "spec_id", "data_record_count"} {
+		if i >= len(root.Children) || root.Children[i].Name != name || root.Children[i].ID != i+1 || root.Children[i].IsLeaf() != (i > 0) {
+			return false
+		}
+		if slices.ContainsFunc(m.table.Schemas(), func(s *lake.Schema) bool { return slices.Equal(namesOf(s.Fields, i+1, nil), []string{name}) }) {
+			own++
+		}
+	}
+	return own < 3
+}
+
+// ofPartition is the column whose values a leaf of partition statistics holds as they are, nil if there is none.
+func (m *matcher) ofPartition(n *parquet.Node) *matchField {
+	for _, spec := range m.table.Specs() {
+		for _, f := range spec.Fields {
+			if f.FieldID != n.ID || len(f.SourceIDs) != 1 {
+				continue
+			}
+			if x := m.fields[f.SourceIDs[0]]; x != nil && whole(f, x) {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
 // shows tells whether a schema shows one of the fields.
 func shows(s *lake.Schema, ids []int) bool {
 	return slices.ContainsFunc(ids, func(id int) bool { return idsTo(s.Fields, id) != nil })

@@ -711,7 +711,7 @@ func (x *tableErasure) verify(ctx context.Context) (clean bool, err error) {
 		e.pending = append(e.pending, name+": "+fmt.Sprintf(format, args...))
 	}
 	if v.young > 0 {
-		wait("%d files that nothing holds are younger than 24 hours and hold it: they may be of a write that has not committed yet; CALL system.resume_erasure after %s", v.young, v.youngUntil.UTC().Format("2006-01-02 15:04:05Z"))
+		wait("%d files that nothing holds are younger than 24 hours and hold it, or are half written: they may be of a write that has not committed yet; CALL system.resume_erasure after %s", v.young, v.youngUntil.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	if v.other > 0 {
 		wait("%d data files hold it in other columns or within other values (%s): erase these for themselves", v.other, strings.Join(v.columns, ", "))

@@ -124,8 +124,14 @@ func decoded(magic []byte) bool {
 func (s *searching) parquet(ctx context.Context, f lake.File, path string, whole bool) objectHits {
 	h := objectHits{Kind: "parquet"}
 	has := map[int]bool{}
-	look := parquet.Search{Stats: !whole, Want: func(n *parquet.Node, path []string) (types.Type, []types.Datum) {
-		x := s.m.at(n, path)
+	statistics := false
+	look := parquet.Search{Stats: !whole, Want: func(root, n *parquet.Node, path []string) (types.Type, []types.Datum) {
+		var x *matchField
+		if statistics = s.m.isPartitionStatistics(root); statistics {
+			x = s.m.ofPartition(n)
+		} else {
+			x = s.m.at(n, path)
+		}
 		if x == nil {
 			return types.Type{}, nil
 		}
@@ -141,7 +147,7 @@ func (s *searching) parquet(ctx context.Context, f lake.File, path string, whole
 	}
 	h.Values, h.Rows = found.Values, found.Rows
 	for _, id := range s.m.defaults {
-		if err == nil && !has[id] && found.Rows > 0 {
+		if err == nil && !has[id] && found.Rows > 0 && !statistics {
 			h.Lacks = append(h.Lacks, id)
 		}
 	}

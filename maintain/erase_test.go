@@ -522,6 +522,53 @@ func TestEraseClosedFiles(t *testing.T) {
 	h.clean()
 }
 
+// A file that a write has left half written is removed once nobody can be writing it any more: what it
+// holds cannot be told, and nobody will ever read it.
+func TestEraseHalfWritten(t *testing.T) {
+	h := newHouse(t)
+	h.someRows("2")
+	data := filepath.Join(h.dir, "warehouse/s/t/data")
+	h.plant(filepath.Join(data, ".lhsql-tmp-old"), []byte("PAR1 cut sho"), 9)
+	h.plant(filepath.Join(data, ".lhsql-tmp-new"), []byte("PAR1 cut sho"), 0)
+	out := h.eraseToken("s.t", "TAGS DROP")
+	if text := strings.Join(out, "\n"); status(out) != "PENDING" || !strings.Contains(text, "1 files that nothing holds are younger than 24 hours") {
+		t.Error(text)
+	}
+	h.age()
+	if out := h.eraseToken("s.t", ""); status(out) != "DONE" {
+		t.Error(out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(data, ".lhsql-tmp-*")); len(left) > 0 {
+		t.Error(left)
+	}
+}
+
+// Partition statistics have field ids of their own, which are the table's columns' too: they hold a value where
+// a partition has it, and nowhere else.
+func TestErasePartitionStatistics(t *testing.T) {
+	for _, v := range []string{"2", "3"} {
+		h := newHouse(t)
+		h.must("CREATE TABLE s.t (id int, grp int, v text) PARTITIONED BY (grp) TBLPROPERTIES ('format-version' = '" + v + "')")
+		h.must("INSERT INTO s.t VALUES (1, 7, 'a'), (2, 0, 'b'), (3, 0, 'c')")
+		path := h.must("CALL system.compute_partition_stats('s.t')")[0]
+		holders := func(cond string) string { return strings.Join(h.must("SHOW HOLDERS FROM s.t WHERE "+cond), "\n") }
+		for cond, held := range map[string]bool{"grp = 7": true, "grp = 1": false, "id = 1": false, "v = 'c'": false} {
+			if got := strings.Contains(holders(cond), path); got != held {
+				t.Errorf("format %s: partition statistics hold %s: %v", v, cond, got)
+			}
+		}
+		// Spec 0, one record, one file: statistics of grp 0 alone have all of these numbers.
+		for _, cond := range []string{"v = 'c'", "id = 1", "grp = 0"} {
+			if out := h.must("ERASE FROM s.t WHERE " + cond + " REASON 'DSR'"); status(out) != "DONE" {
+				t.Errorf("format %s, %s: %v", v, cond, out)
+			}
+		}
+		if left := holders("grp = 0"); left != "" {
+			t.Errorf("format %s: %s", v, left)
+		}
+	}
+}
+
 // Whoever changes evidence, or takes a record away, is found out, and which record it was.
 func TestEvidence(t *testing.T) {
 	h := newHouse(t)

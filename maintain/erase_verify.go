@@ -40,6 +40,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 	type object struct {
 		path     string
 		held     bool
+		partial  bool
 		modified time.Time
 	}
 	var list []object
@@ -55,10 +56,11 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 			return
 		}
 		v.decoded++
+		dead := o.partial && h.Err != nil // as findings.orphans have it
 		switch {
-		case h.Err != nil && (h.Kind != "text" || o.held):
+		case !dead && h.Err != nil && (h.Kind != "text" || o.held):
 			v.unread = append(v.unread, o.path)
-		case !h.any() && !named && (h.Cut == "" || o.held):
+		case !dead && !h.any() && !named && (h.Cut == "" || o.held):
 		case !o.held && !o.modified.Before(limit):
 			v.young++
 			if until := o.modified.Add(orphanGrace); until.After(v.youngUntil) {
@@ -88,7 +90,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		list = list[:0]
 		return err
 	}
-	err := lake.Lying(ctx, g.Catalog, t, func(o lake.Object, held bool) error { return add(object{o.Path, held, o.Modified}) })
+	err := lake.Lying(ctx, g.Catalog, t, func(o lake.Object, held bool) error { return add(object{o.Path, held, o.Partial, o.Modified}) })
 	if err != nil {
 		return v, err
 	}
@@ -104,7 +106,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		if t.InFolders(h.Path) {
 			return nil // it was listed
 		}
-		return add(object{strings.Clone(h.Path), true, time.Time{}})
+		return add(object{strings.Clone(h.Path), true, false, time.Time{}})
 	})
 	if err == nil {
 		err = eachAtOnce(ctx, list, look)

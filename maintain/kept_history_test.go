@@ -29,11 +29,12 @@ var (
 	keptOnly      = flag.Int("kept.only", -1, "run this history of them alone")
 )
 
-// TestKeptHistories runs procedures of maintenance in random histories of a table, while another process
-// writes it at some step, the process that runs the procedure dies between two of its accesses to the
+// TestKeptHistories runs procedures of maintenance and erasures in random histories of a table, while another
+// process writes it at some step, the process that runs the procedure dies between two of its accesses to the
 // store or the catalog, or the store fails, before it did what it was asked for or after. Whatever happens: the rows of
 // every branch, tag and kept snapshot are what a model says, rows keep their ids, no file that is held is
-// gone, and after orphans were removed none is there that nothing holds.
+// gone, and after orphans were removed none is there that nothing holds. An erasure that did not come to its end
+// is resumed by another process; at its end the value is in no snapshot, and every other row is where it was.
 func TestKeptHistories(t *testing.T) {
 	seed := testseed.Of(t)
 	total := map[string]int{}
@@ -56,7 +57,7 @@ func TestKeptHistories(t *testing.T) {
 		}
 	}
 	t.Log(total)
-	for _, k := range []string{"calls", "writes meanwhile", "deaths", "failures"} {
+	for _, k := range []string{"calls", "writes meanwhile", "deaths", "failures", "erasures"} {
 		if total[k] == 0 && *keptOnly < 0 {
 			t.Errorf("no %s", k)
 		}
@@ -65,6 +66,14 @@ func TestKeptHistories(t *testing.T) {
 
 // keptRow is a row but for its id.
 type keptRow struct{ grp, v string }
+
+// erasedRow is what an erasure is to forget: a row by its id, or every row that has a text in v.
+type erasedRow struct {
+	id int
+	v  string
+}
+
+func (e erasedRow) is(id int, x keptRow) bool { return id == e.id || e.v != "" && x.v == e.v }
 
 type keptHistory struct {
 	*house
@@ -80,6 +89,7 @@ type keptHistory struct {
 	next      int
 	nextRowID int64
 	tags      int
+	erasing   erasedRow
 	log       []string
 	met       map[string]int
 }
@@ -198,6 +208,9 @@ func (h *keptHistory) write(s *engine.Session) func() error {
 		sql = fmt.Sprintf("UPDATE %s SET v = 'u' || id, grp = grp + 1 WHERE id %% %d = %d", target, m, k)
 	case kind < 10:
 		id := 1 + h.r.IntN(h.next)
+		if id == h.erasing.id {
+			id = h.next + 2 // who writes what is being erased decides how that ends
+		}
 		h.next++
 		for _, k := range []int{id, h.next} {
 			if x, ok := rows[k]; ok {
@@ -300,7 +313,7 @@ func (h *keptHistory) call() string {
 		target = "s.t.branch_b"
 	}
 	yes := func() bool { return h.r.IntN(3) > 0 }
-	switch h.r.IntN(12) {
+	switch h.r.IntN(14) {
 	case 0, 1, 2, 3:
 		order := h.pick("", "", ", strategy => 'sort', sort_order => 'zorder(id, grp), v'")
 		return fmt.Sprintf("CALL system.rewrite_data_files('%s', options => map('rewrite-all', '%v', 'min-input-files', '2', 'delete-file-threshold', '1', 'partial-progress.enabled', '%v', 'remove-dangling-deletes', '%v', 'use-starting-sequence-number', '%v')%s)",
@@ -321,8 +334,68 @@ func (h *keptHistory) call() string {
 			return "CALL system.compute_partition_stats('" + target + "')"
 		}
 		return "OPTIMIZE s.t"
+	case 11, 12:
+		if h.next > 0 && len(h.own.load("s.t").Refs()) > 0 {
+			return h.erasure()
+		}
 	}
 	return h.pick("VACUUM s.t", "VACUUM FULL s.t")
+}
+
+// erasure makes up an ERASE of a row by its id, or of all that have a text.
+func (h *keptHistory) erasure() string {
+	h.age() // who erases waits for a day for what others write
+	id := 1 + h.r.IntN(h.next)
+	tags := h.pick("DROP", "REWRITE", "REWRITE")
+	if h.r.IntN(2) == 0 {
+		h.erasing = erasedRow{v: h.pick("m", "n", "v", "u")}
+		if h.erasing.v > "u" || h.r.IntN(2) == 0 {
+			h.erasing.v += strconv.Itoa(id)
+		}
+		return fmt.Sprintf("ERASE FROM s.t WHERE v = '%s' REASON 'DSR' TAGS %s", h.erasing.v, tags)
+	}
+	h.erasing = erasedRow{id: id}
+	return fmt.Sprintf("ERASE FROM s.t WHERE id = %d REASON 'DSR' TAGS %s", id, tags)
+}
+
+// erased brings an erasure to its end, and takes from the model what is forgotten.
+func (h *keptHistory) erased(sql string, out []string, err error) {
+	h.met["erasures"]++
+	for n := 0; err != nil || status(out) != "DONE"; n++ {
+		if n == 3 {
+			h.t.Errorf("the erasure does not end: %v, %v", out, err)
+			return
+		}
+		h.age()
+		if running := h.must("SELECT id FROM system.erasures WHERE status <> 'DONE' ORDER BY seq DESC LIMIT 1"); len(running) > 0 {
+			sql = "CALL system.resume_erasure('" + running[0] + "')"
+		}
+		h.log = append(h.log, sql)
+		out, err = ask(h.ctx, h.s, sql)
+	}
+	h.log = append(h.log, "-- "+strings.Join(out, "; "))
+	t := h.own.load("s.t")
+	forget := func(rows map[int]keptRow) {
+		maps.DeleteFunc(rows, h.erasing.is)
+	}
+	for ref, rows := range h.model {
+		if _, ok := t.Ref(ref); !ok && ref != "main" && ref != "b" {
+			delete(h.model, ref)
+			continue
+		}
+		forget(rows)
+	}
+	for _, rows := range h.past {
+		forget(rows)
+	}
+	column := fmt.Sprintf("id = %d", h.erasing.id)
+	if h.erasing.v != "" {
+		column = "v = '" + h.erasing.v + "'"
+	}
+	if left := h.must("SHOW HOLDERS FROM s.t WHERE " + column); len(left) > 0 {
+		h.t.Errorf("erased, and held by %v", left)
+	}
+	h.erasing = erasedRow{}
 }
 
 var errDead = errors.New("the process is dead")
@@ -334,6 +407,7 @@ func (h *keptHistory) procedure() {
 	sql := h.call()
 	h.log = append(h.log, sql)
 	h.met["calls"]++
+	erases := h.erasing != erasedRow{}
 	at := func() int { return 1 + h.r.IntN([]int{12, 40, 150}[h.r.IntN(3)]) }
 	never := 1 << 30
 	write, die, fail := never, never, never
@@ -350,6 +424,9 @@ func (h *keptHistory) procedure() {
 	case 6:
 		write = at()
 		fail = write + at()
+	}
+	if h.erasing.v != "" {
+		write = never // another writer's row may have the text before or after it is erased
 	}
 	times := 1 + h.r.IntN(3)
 	var mu sync.Mutex
@@ -391,7 +468,7 @@ func (h *keptHistory) procedure() {
 		return step(s)
 	})
 	ctx = lake.WithStoreSteps(ctx, func(op, path string) error { return step(op + " " + filepath.Base(path)) })
-	_, err := ask(ctx, h.s, sql)
+	out, err := ask(ctx, h.s, sql)
 	if err != nil {
 		h.log = append(h.log, "-- "+err.Error())
 	}
@@ -403,6 +480,9 @@ func (h *keptHistory) procedure() {
 		h.other.Close()
 		h.eng.Close()
 		h.open()
+	}
+	if erases {
+		h.erased(sql, out, err)
 	}
 	h.sameIdentity(before)
 }

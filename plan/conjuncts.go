@@ -3,7 +3,9 @@ package plan
 import "github.com/lhsql/lhsql/types"
 
 // True and False are the boolean constants; NullOf is the NULL of a type.
-func True() *Const  { return &Const{Value: types.NewBool(true), Typ: types.T(types.Bool)} }
+func True() *Const { return &Const{Value: types.NewBool(true), Typ: types.T(types.Bool)} }
+
+// False is the constant predicate that keeps no row.
 func False() *Const { return &Const{Value: types.NewBool(false), Typ: types.T(types.Bool)} }
 
 // NullOf is the constant NULL of type t.

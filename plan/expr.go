@@ -104,9 +104,9 @@ type InList struct {
 type CastContext uint8
 
 const (
-	Implicit CastContext = iota
-	Assignment
-	Explicit
+	Implicit   CastContext = iota // wherever types differ
+	Assignment                    // where a value is stored in a column
+	Explicit                      // where the user wrote it
 )
 
 // Cast converts X to Typ, with run-time errors for values that do not fit.
@@ -168,10 +168,10 @@ type SubqueryKind uint8
 
 const (
 	ScalarSubquery SubqueryKind = iota // one column, at most one row (else 21000); no row: NULL
-	ExistsSubquery
-	AnySubquery   // Test Op ANY (Plan): IN is = ANY; NOT IN is Not of it
-	AllSubquery   // Test Op ALL (Plan)
-	ArraySubquery // ARRAY(Plan): all rows in order
+	ExistsSubquery                     // is there a row
+	AnySubquery                        // Test Op ANY (Plan): IN is = ANY; NOT IN is Not of it
+	AllSubquery                        // Test Op ALL (Plan)
+	ArraySubquery                      // ARRAY(Plan): all rows in order
 )
 
 // Subquery embeds a query. It exists between bind and the decorrelate pass only.

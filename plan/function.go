@@ -15,10 +15,10 @@ const (
 type FuncKind uint8
 
 const (
-	ScalarFunc FuncKind = iota
-	AggregateFunc
-	WindowFunc // window-only, such as row_number; aggregates may be windowed too
-	SetFunc    // returns a set of rows: generate_series, unnest
+	ScalarFunc    FuncKind = iota // a value for each row
+	AggregateFunc                 // a value for each group
+	WindowFunc                    // window-only, such as row_number; aggregates may be windowed too
+	SetFunc                       // returns a set of rows: generate_series, unnest
 )
 
 // Function describes one overload. Package eval owns the table of them and what Impl holds;

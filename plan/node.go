@@ -218,14 +218,14 @@ func (n *FuncScan) Widths() []int {
 type JoinKind uint8
 
 const (
-	InnerJoin JoinKind = iota
-	LeftJoin
-	RightJoin
-	FullJoin
-	SemiJoin   // left rows with a partner; right columns do not leave
-	AntiJoin   // left rows without a partner (On not true)
-	SingleJoin // left join that fails with 21000 at a second partner (scalar subquery)
-	MarkJoin   // all left rows plus Mark: true, false or NULL as x IN (…) has it
+	InnerJoin  JoinKind = iota // pairs for which On is true
+	LeftJoin                   // these, and left rows without a partner beside NULLs
+	RightJoin                  // a left join seen from the other side
+	FullJoin                   // both
+	SemiJoin                   // left rows with a partner; right columns do not leave
+	AntiJoin                   // left rows without a partner (On not true)
+	SingleJoin                 // left join that fails with 21000 at a second partner (scalar subquery)
+	MarkJoin                   // all left rows plus Mark: true, false or NULL as x IN (…) has it
 )
 
 // JoinMethod is how exec runs a join; the planner chooses.
@@ -233,8 +233,8 @@ type JoinMethod uint8
 
 const (
 	AutoJoin JoinMethod = iota // not chosen yet
-	HashJoin
-	LoopJoin
+	HashJoin                   // by the keys that On compares with =
+	LoopJoin                   // every pair: what is left where On has no such key
 )
 
 // Join combines rows of Left and Right for which On is true. On nil: TRUE.
@@ -299,15 +299,16 @@ type Aggregate struct {
 	GroupingSet Column
 }
 
-// FrameMode, FrameBound and Frame are the window frame (SQL:2011 7.15).
+// FrameMode is the unit of a window frame (SQL:2011 7.15).
 type FrameMode uint8
 
 const (
-	RangeFrame FrameMode = iota
-	RowsFrame
-	GroupsFrame
+	RangeFrame  FrameMode = iota // ends are distances between values of the one ORDER BY key
+	RowsFrame                    // ends are numbers of rows
+	GroupsFrame                  // ends are numbers of groups of peers
 )
 
+// BoundKind is what an end of a frame is measured from.
 type BoundKind uint8
 
 const (
@@ -318,11 +319,13 @@ const (
 	UnboundedFollowing
 )
 
+// FrameBound is an end of a frame; Offset is set for the two kinds of offset alone.
 type FrameBound struct {
 	Kind   BoundKind
 	Offset Expr
 }
 
+// FrameExclusion says which rows about the current one a frame leaves out.
 type FrameExclusion uint8
 
 const (
@@ -332,6 +335,7 @@ const (
 	ExcludeTies
 )
 
+// Frame is the rows that a window function looks at, seen from each row.
 type Frame struct {
 	Mode       FrameMode
 	Start, End FrameBound
@@ -391,13 +395,13 @@ type Distinct struct {
 	On    []Expr
 }
 
-// SetOpKind is UNION, INTERSECT, EXCEPT.
+// SetOpKind is the kind of a SetOp; whether duplicates stay is another matter.
 type SetOpKind uint8
 
 const (
-	Union SetOpKind = iota
-	Intersect
-	Except
+	Union     SetOpKind = iota // rows of either side
+	Intersect                  // rows of both
+	Except                     // rows of the left side that the right has not
 )
 
 // SetOp combines inputs of the same column types by position into new columns Cols.

@@ -6,10 +6,10 @@ import "github.com/lhsql/lhsql/lake"
 type RowAction int32
 
 const (
-	ActNothing RowAction = iota
-	ActInsert
-	ActUpdate // the row at the address becomes the new row
-	ActDelete
+	ActNothing RowAction = iota // the row is read for others' sake
+	ActInsert                   // the new row is added
+	ActUpdate                   // the row at the address becomes the new row
+	ActDelete                   // the row at the address goes
 )
 
 // Write is a write statement lowered by dml: its input's rows say what happens to which row of

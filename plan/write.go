@@ -105,9 +105,9 @@ type Merge struct {
 type MergeMatch uint8
 
 const (
-	Matched            MergeMatch = iota
-	NotMatched                    // source row without target row: Cond and Values read Source only
-	NotMatchedBySource            // target row without source row: Cond and Values read Scan only
+	Matched            MergeMatch = iota // a pair: Cond and Values read both sides
+	NotMatched                           // source row without target row: Cond and Values read Source only
+	NotMatchedBySource                   // target row without source row: Cond and Values read Scan only
 )
 
 // MergeDo is what an arm does.
@@ -115,9 +115,9 @@ type MergeDo uint8
 
 const (
 	MergeNothing MergeDo = iota // the pair is consumed; later arms do not see it
-	MergeInsert
-	MergeUpdate
-	MergeDelete
+	MergeInsert                 // Values become a row
+	MergeUpdate                 // Values take the place of the pair's target row
+	MergeDelete                 // the pair's target row goes
 )
 
 // MergeArm is one WHEN. Values is the whole new row for MergeInsert and MergeUpdate; Changed as

@@ -32,6 +32,7 @@ type JSONTableColumn struct {
 	legs    []leg
 }
 
+// JSONTableKind is what a column of JSON_TABLE shows.
 type JSONTableKind string
 
 const (

@@ -21,6 +21,7 @@ type pattern struct {
 
 var patterns = cache.Shared[Key, *pattern]("patterns", KeyBytes)
 
+// CompilePattern compiles a PostgreSQL pattern, or finds it compiled. Errors are 2201B.
 func CompilePattern(text, flags string) (*pattern, error) {
 	key := Key{text, flags}
 	if p, ok := patterns.Find(key); ok {

@@ -42,6 +42,7 @@ func Size(text string) int64 {
 	return n
 }
 
+// Key is what a compiled pattern is kept by.
 type Key struct{ Pattern, Flags string }
 
 // Compile compiles a PostgreSQL pattern. flags are those of regexp_match and friends

@@ -8,14 +8,14 @@ import (
 	"unsafe"
 )
 
-// Codec is a compression codec.
+// Codec is how the pages of a column chunk are compressed (parquet.thrift, CompressionCodec).
 type Codec int8
 
 const (
 	Uncompressed Codec = iota
 	Snappy
 	Gzip
-	LZO
+	LZO // not read: no open library writes it
 	Brotli
 	LZ4 // deprecated: Hadoop's framing
 	Zstd
@@ -63,13 +63,15 @@ type Range struct {
 	N   int64
 }
 
-// Start and End bound the chunk's pages.
+// Start is the offset of the chunk's first page, the dictionary if there is one.
 func (c *Chunk) Start() int64 {
 	if c.DictOffset > 0 && c.DictOffset < c.DataOffset {
 		return c.DictOffset
 	}
 	return c.DataOffset
 }
+
+// End is the offset behind the chunk's last page.
 func (c *Chunk) End() int64 { return c.Start() + c.Compressed }
 
 const (

@@ -1,6 +1,6 @@
 package parquet
 
-// Encoding is how values lie in a page.
+// Encoding is how values or levels lie in a page (parquet.thrift, Encoding).
 type Encoding int8
 
 const (

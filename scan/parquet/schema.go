@@ -1,13 +1,13 @@
 package parquet
 
-// Phys is a physical type.
+// Phys is a physical type (parquet.thrift, Type).
 type Phys int8
 
 const (
 	Boolean Phys = iota
 	Int32
 	Int64
-	Int96
+	Int96 // Impala's and Hive's timestamps, nothing else
 	Float
 	Double
 	ByteArray
@@ -16,13 +16,14 @@ const (
 
 var physNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
+// String is the type's name in parquet.thrift.
 func (p Phys) String() string { return physNames[p] }
 
 // Logic is the kind of a logical type, converted types folded in.
 type Logic uint8
 
 const (
-	NoLogic Logic = iota
+	NoLogic Logic = iota // the physical type says it all
 	StringLogic
 	MapLogic
 	ListLogic
@@ -57,9 +58,9 @@ const (
 type Repetition int8
 
 const (
-	Required Repetition = iota
-	Optional
-	Repeated
+	Required Repetition = iota // once; never NULL
+	Optional                   // once or not at all
+	Repeated                   // any number of times
 )
 
 // Node is one field of a file's schema.

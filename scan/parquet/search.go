@@ -12,8 +12,9 @@ import (
 // often it is. Rows, deletes and schemas are of no matter: every value of every page is looked at.
 type Search struct {
 	// Want gives the type that a leaf's values are compared as, and the values, in the form that
-	// vectors of the type have; no values: the leaf's are not compared. path is the leaf's, by names.
-	Want func(n *Node, path []string) (types.Type, []types.Datum)
+	// vectors of the type have; no values: the leaf's are not compared. path is the leaf's, by names,
+	// from the file's root.
+	Want func(root, n *Node, path []string) (types.Type, []types.Datum)
 	// Needles are looked for in the plain bytes of every page of every column, dictionaries among
 	// them, and in every value of columns whose encoding cuts values to pieces.
 	Needles [][]byte
@@ -36,7 +37,7 @@ func SearchFile(ctx context.Context, f ReaderAt, ft *Footer, mem Memory, s Searc
 	err := eachLeaf(ft.Root, nil, func(n *Node, path []string) error {
 		w := leafSearch{s: &s, r: r, node: n, out: &out, name: joined(path)}
 		if s.Want != nil {
-			w.typ, w.want = s.Want(n, path)
+			w.typ, w.want = s.Want(ft.Root, n, path)
 		}
 		return w.run(ctx, f, ft)
 	})

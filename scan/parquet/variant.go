@@ -13,10 +13,10 @@ import (
 type Role uint8
 
 const (
-	NoRole     Role = iota
-	Metadata        // the keys of its objects
-	WholeValue      // a value in binary: what is not in typed columns
-	TypedValue      // the same in columns of its type
+	NoRole     Role = iota // no part of one
+	Metadata               // the keys of its objects
+	WholeValue             // a value in binary: what is not in typed columns
+	TypedValue             // the same in columns of its type
 )
 
 // VariantSpec says how to read node n as a variant: metadata, and beside it a value, a typed

@@ -50,23 +50,33 @@ type Unary struct {
 	X          Expr
 	Pos        int
 }
+
+// Binary is L Op R.
 type Binary struct {
 	Op, Schema string
 	L, R       Expr
 	Pos        int // of the operator
 }
+
+// And is a conjunction. It has a list, not two sides, so that long WHERE clauses make no deep trees.
 type And struct {
 	Args []Expr
 	Pos  int
 }
+
+// Or is a disjunction, as a list like And's.
 type Or struct {
 	Args []Expr
 	Pos  int
 }
+
+// Not is NOT X.
 type Not struct {
 	X   Expr
 	Pos int
 }
+
+// IsNull is X IS [NOT] NULL; of a row it asks for all of its fields.
 type IsNull struct {
 	X      Expr
 	Negate bool
@@ -80,17 +90,23 @@ type IsBool struct {
 	Negate bool
 	Pos    int
 }
+
+// IsDistinct is L IS [NOT] DISTINCT FROM R, MySQL's <=> among its spellings.
 type IsDistinct struct {
 	L, R   Expr
 	Negate bool
 	Pos    int
-} // IS [NOT] DISTINCT FROM
+}
+
+// Between is X [NOT] BETWEEN [SYMMETRIC] Lo AND Hi. It is a node of its own because X is evaluated once.
 type Between struct {
 	X, Lo, Hi         Expr
 	Negate, Symmetric bool
 	Pos               int
 }
-type In struct { // X [NOT] IN (list)
+
+// In is X [NOT] IN (list); with a query in the place of the list it is a Subquery.
+type In struct {
 	X      Expr
 	List   []Expr
 	Negate bool
@@ -114,23 +130,31 @@ type Subquery struct {
 	Pos   int
 }
 
+// Case is CASE [Operand] WHEN … THEN … [ELSE …] END.
 type Case struct {
 	Operand Expr // simple CASE
 	Whens   []When
 	Else    Expr
 	Pos     int
 }
+
+// When is an arm of Case. Cond is compared with the operand if there is one.
 type When struct{ Cond, Then Expr }
 
+// Coalesce is no Call, because its arguments are evaluated only until one is not NULL.
 type Coalesce struct {
 	Args []Expr
 	Pos  int
 }
+
+// MinMax is GREATEST or LEAST.
 type MinMax struct {
 	Greatest bool
 	Args     []Expr
 	Pos      int
 }
+
+// NullIf is NULLIF(L, R): no Call, because the type of the result is L's, whatever they are compared as.
 type NullIf struct {
 	L, R Expr
 	Pos  int
@@ -152,46 +176,64 @@ type Call struct {
 	IgnoreNulls bool
 	Pos         int
 }
+
+// Arg is an argument of a call.
 type Arg struct {
 	Name string // named argument: name => value
 	Expr Expr
 }
+
+// Cast is CAST(X AS Type), X::Type or a typed literal such as DATE '2020-01-01'.
 type Cast struct {
 	X    Expr
 	Type TypeName
 	Pos  int
 }
+
+// Collate is X COLLATE Name.
 type Collate struct {
 	X    Expr
 	Name Name
 	Pos  int
 }
+
+// Array is ARRAY[…].
 type Array struct {
 	Elems []Expr
 	Pos   int
 }
+
+// Row is ROW(…), or without Explicit a list in parentheses.
 type Row struct {
 	Elems    []Expr
 	Explicit bool
 	Pos      int
 }
+
+// Field is (X).Name, or with Star (X).*.
 type Field struct {
 	X    Expr
 	Name string
 	Star bool
 	Pos  int
-}                   // (x).name, (x).*
-type Index struct { // x[i] (i in Lower), x[lo:hi]
+}
+
+// Index is X[Lower], or with Slice X[Lower:Upper] where either bound may be nil.
+type Index struct {
 	X            Expr
 	Lower, Upper Expr
 	Slice        bool
 	Pos          int
 }
+
+// Grouping is GROUPING(…): which of its arguments a row's grouping set leaves out, as bits.
 type Grouping struct {
 	Args []Expr
 	Pos  int
 }
-type Default struct{ Pos int } // DEFAULT in VALUES and SET
+
+// Default is DEFAULT in VALUES and SET.
+type Default struct{ Pos int }
 
 // MergeAction is merge_action() in MERGE … RETURNING.
 type MergeAction struct{ Pos int }
@@ -245,6 +287,8 @@ type TypeName struct {
 	MySQL *types.MySQLType
 	Pos   int
 }
+
+// TypeArg is a field of a struct's type, or an unnamed argument of a list's or map's.
 type TypeArg struct {
 	Name    string
 	Type    TypeName
@@ -264,8 +308,11 @@ type Query struct {
 	Locking  string // strongest FOR clause: "update", "no key update", "share", "key share"; "" none
 	Pos      int
 }
+
+// QueryBody is what a Query orders and limits: a Select, a SetOp or Values.
 type QueryBody interface{ body() }
 
+// Select is SELECT without what stands behind a whole query (ORDER BY, LIMIT, WITH).
 type Select struct {
 	Distinct      bool
 	DistinctOn    []Expr
@@ -279,12 +326,17 @@ type Select struct {
 	Windows       []NamedWindow
 	Pos           int
 }
+
+// SetOp is UNION, INTERSECT or EXCEPT. The sides are whole queries because each may have its own ORDER BY and
+// LIMIT.
 type SetOp struct {
 	Op          string // "union", "intersect", "except"
 	All         bool
 	Left, Right *Query
 	Pos         int
 }
+
+// Values is VALUES (…), (…), as a query of its own, in FROM or behind INSERT.
 type Values struct {
 	Rows [][]Expr
 	Pos  int
@@ -294,11 +346,14 @@ func (*Select) body() {}
 func (*SetOp) body()  {}
 func (*Values) body() {}
 
+// Item is an entry of a select list or of RETURNING.
 type Item struct {
 	Expr  Expr
 	Alias string
 	Pos   int
 }
+
+// Order is an item of ORDER BY.
 type Order struct {
 	Expr       Expr
 	Desc       bool
@@ -314,6 +369,8 @@ type GroupItem struct {
 	Sets  []GroupItem
 	Pos   int
 }
+
+// WindowDef is what stands behind OVER, or in the WINDOW clause.
 type WindowDef struct {
 	Name      string // OVER name, or the base of an in-line definition
 	Inline    bool
@@ -322,23 +379,33 @@ type WindowDef struct {
 	Frame     *Frame
 	Pos       int
 }
+
+// NamedWindow is an entry of the WINDOW clause.
 type NamedWindow struct {
 	Name string
 	Def  WindowDef
 }
+
+// Frame is a window's frame clause.
 type Frame struct {
 	Mode       byte // 'r' ROWS, 'a' RANGE, 'g' GROUPS
 	Start, End Bound
 	Exclude    byte // 0, 'c' CURRENT ROW, 'g' GROUP, 't' TIES
 }
+
+// Bound is an end of a Frame.
 type Bound struct {
 	Kind   byte // 'P' unbounded preceding, 'p' offset preceding, 'c', 'f' offset following, 'F'
 	Offset Expr
 }
+
+// With is a WITH clause.
 type With struct {
 	Recursive bool
 	CTEs      []CTE
 }
+
+// CTE is a common table expression. Materialized is what is written; nil leaves it to the planner.
 type CTE struct {
 	Name         string
 	Columns      []string
@@ -351,27 +418,36 @@ type CTE struct {
 // TableExpr is an item of FROM.
 type TableExpr interface{ tableExpr() }
 
+// Alias is AS Name [(Columns)] behind an item of FROM.
 type Alias struct {
 	Name    string
 	Columns []string
 	// ColDefs: column definition list of a record-returning function.
 	ColDefs []ColDef
 }
+
+// ColDef is a column of a record's definition list.
 type ColDef struct {
 	Name string
 	Type TypeName
 }
+
+// TableName is a table, view or CTE in FROM, or the target of a statement.
 type TableName struct {
 	Name
 	Alias  Alias
 	AsOf   *AsOf // the clause; a ref in the name (t.branch_b, "t@b") is bind's to find
 	Sample *Sample
 }
+
+// Sample is TABLESAMPLE Method (Args) [REPEATABLE (Repeatable)].
 type Sample struct {
 	Method     string
 	Args       []Expr
 	Repeatable Expr
 }
+
+// SubqueryTable is a query in FROM.
 type SubqueryTable struct {
 	Query   *Query
 	Alias   Alias
@@ -379,6 +455,8 @@ type SubqueryTable struct {
 	AsOf    *AsOf
 	Pos     int
 }
+
+// FuncTable is a function in FROM, or several that ROWS FROM sets side by side.
 type FuncTable struct {
 	Calls      []*Call // several: ROWS FROM
 	AsOf       *AsOf   // of iceberg('path') alone
@@ -389,6 +467,8 @@ type FuncTable struct {
 	// CallDefs are the column definition lists of ROWS FROM (f(…) AS (a int), …).
 	CallDefs map[*Call][]ColDef
 }
+
+// JoinTable is a join. A comma in FROM is none: From is a list.
 type JoinTable struct {
 	Kind        string // "inner", "left", "right", "full", "cross"
 	Natural     bool
@@ -444,6 +524,8 @@ type AsOf struct {
 	UnixSeconds bool
 	Pos         int
 }
+
+// AsOfKind tells which states of a table an AsOf names.
 type AsOfKind uint8
 
 const (
@@ -476,6 +558,8 @@ type Assigned struct {
 	Name   string
 	Column int
 }
+
+// Explain is EXPLAIN, or DESCRIBE of a statement in MySQL's words.
 type Explain struct {
 	Stmt             Stmt
 	Analyze, Verbose bool
@@ -516,6 +600,8 @@ type OnConflict struct {
 	Where      Expr
 	Pos        int
 }
+
+// SetItem is an assignment of UPDATE, of MERGE's arms and of upserts.
 type SetItem struct {
 	Column Name // s.f for a nested field
 	// Columns with Row: SET (a, b) = (…).
@@ -538,6 +624,8 @@ type Update struct {
 	Returning []Item
 	Pos       int
 }
+
+// Delete is DELETE.
 type Delete struct {
 	With      *With
 	Tables    []TableExpr
@@ -549,6 +637,8 @@ type Delete struct {
 	Returning []Item
 	Pos       int
 }
+
+// Merge is MERGE INTO Table USING Source ON On with its arms in order: a row takes the first that fits.
 type Merge struct {
 	With      *With
 	Table     TableName
@@ -572,10 +662,14 @@ type MergeArm struct {
 	Default bool // INSERT DEFAULT VALUES
 	Pos     int
 }
+
+// Truncate is TRUNCATE.
 type Truncate struct {
 	Tables []TableName
 	Pos    int
 }
+
+// Copy is COPY of a table or of a query, to or from the client.
 type Copy struct {
 	Table   *TableName
 	Columns []string
@@ -609,6 +703,8 @@ type CreateTable struct {
 	Like        *TableName
 	Pos         int
 }
+
+// ColumnDef is a column of CREATE TABLE or of ADD COLUMN, with the constraints that are written behind it.
 type ColumnDef struct {
 	Name       string
 	Type       TypeName
@@ -683,6 +779,8 @@ type Identity struct {
 	Start, Increment int64
 	Pos              int
 }
+
+// CreateView is CREATE VIEW. The text is kept, because that is what a view's metadata holds.
 type CreateView struct {
 	Name    TableName
 	Columns []string
@@ -694,12 +792,16 @@ type CreateView struct {
 	Invoker bool // it reads its tables with the rights of who reads it
 	Pos     int
 }
+
+// CreateSchema is CREATE SCHEMA, or CREATE DATABASE in MySQL's words.
 type CreateSchema struct {
 	Name        Name
 	IfNotExists bool
 	Owner       *RoleName // AUTHORIZATION
 	Pos         int
 }
+
+// Drop is DROP of objects of one kind.
 type Drop struct {
 	Kind     string // "table", "view", "schema", …
 	Names    []Name
@@ -760,6 +862,8 @@ type AlterAction struct {
 	Cascade     bool // drop column: with the views that read it
 	Pos         int
 }
+
+// RefDef is a branch or tag that ALTER TABLE makes, replaces, drops or moves.
 type RefDef struct {
 	Name                       string
 	Branch                     bool
@@ -771,18 +875,23 @@ type RefDef struct {
 	MinSnapshots               *int
 	To                         string // fast forward target
 }
+
+// Comment is COMMENT ON. Text nil takes it away.
 type Comment struct {
 	Kind string // "table", "column", "schema", "view"
 	Name Name   // for a column: table and column
 	Text *string
 	Pos  int
 }
+
+// Procedure is CALL, and what is spelled as a statement of its own and runs a procedure: VACUUM, OPTIMIZE,
+// ROLLBACK TABLE.
 type Procedure struct {
 	Name  Name
 	Args  []Arg
 	Where Expr
 	Pos   int
-} // CALL, VACUUM, OPTIMIZE, ROLLBACK TABLE
+}
 
 // Transaction: Op "begin", "commit", "rollback", "savepoint", "release", "rollback to".
 type Transaction struct {
@@ -795,6 +904,8 @@ type Transaction struct {
 	Chain      bool
 	Pos        int
 }
+
+// Set is SET or RESET of a parameter.
 type Set struct {
 	Name    string // lower case; "time zone" is "timezone"; "session characteristics", "transaction" likewise
 	Values  []Expr // nil with Default: RESET or TO DEFAULT
@@ -804,10 +915,14 @@ type Set struct {
 	Local   bool
 	Pos     int
 }
+
+// Show is SHOW of a parameter, or of "all".
 type Show struct {
 	Name string
 	Pos  int
-} // "all" for SHOW ALL
+}
+
+// Prepare is PREPARE.
 type Prepare struct {
 	Name  string
 	Types []TypeName
@@ -817,15 +932,21 @@ type Prepare struct {
 	NumParams int
 	Pos       int
 }
+
+// Execute is EXECUTE.
 type Execute struct {
 	Name string
 	Args []Expr
 	Pos  int
 }
+
+// Deallocate is DEALLOCATE of one prepared statement; "" is ALL.
 type Deallocate struct {
 	Name string
 	Pos  int
-} // "" for ALL
+}
+
+// Declare is DECLARE … CURSOR.
 type Declare struct {
 	Name                           string
 	Query                          *Query
@@ -842,18 +963,26 @@ type Fetch struct {
 	Move      bool
 	Pos       int
 }
+
+// ClosePortal is CLOSE of one cursor; "" is ALL.
 type ClosePortal struct {
 	Name string
 	Pos  int
-} // "" for ALL
+}
+
+// Discard is DISCARD of What: "all", "plans", "temporary", "sequences".
 type Discard struct {
 	What string
 	Pos  int
 }
+
+// Listen is LISTEN, UNLISTEN or NOTIFY: Op is the word in lower case.
 type Listen struct {
 	Op, Channel string
 	Pos         int
-} // listen, unlisten, notify
+}
+
+// Lock is LOCK TABLE.
 type Lock struct {
 	Tables []TableName
 	Pos    int

@@ -32,8 +32,10 @@ func Run[T any](parse func() T) (out T, err error) {
 	return parse(), nil
 }
 
+// Fail ends the parse with err; who called the parser gets it as its result.
 func (c *Cursor) Fail(err *sqlerr.Error) { panic(failure{err}) }
 
+// FailAt is Fail of a new error at a byte of the text.
 func (c *Cursor) FailAt(pos int, code sqlerr.Code, format string, args ...any) {
 	c.Fail(sqlerr.New(code, format, args...).At(pos))
 }
@@ -59,12 +61,16 @@ func (c *Cursor) Peek(k int) Token {
 	return Token{Pos: len(c.Text), End: len(c.Text)}
 }
 
+// AtEnd tells whether all tokens are taken.
 func (c *Cursor) AtEnd() bool { return c.At >= len(c.Toks) }
 
-// Pos is where the next token begins, LastEnd where the one before it ends.
-func (c *Cursor) Pos() int     { return c.Peek(0).Pos }
+// Pos is where the next token begins.
+func (c *Cursor) Pos() int { return c.Peek(0).Pos }
+
+// LastEnd is where the token before the next one ends.
 func (c *Cursor) LastEnd() int { return c.Toks[c.At-1].End }
 
+// Take takes the next token; at the end it takes one of kind End.
 func (c *Cursor) Take() Token {
 	t := c.Peek(0)
 	c.At++
@@ -100,6 +106,7 @@ func (c *Cursor) AcceptAny(words ...string) bool {
 	return false
 }
 
+// Expect takes words, or refuses the first token that is another.
 func (c *Cursor) Expect(words ...string) {
 	for _, w := range words {
 		if !c.Accept(w) {
@@ -142,6 +149,7 @@ func (c *Cursor) Dotted() ast.Name {
 // Table takes a table's name.
 func (c *Cursor) Table() ast.TableName { return ast.TableName{Name: c.Dotted()} }
 
+// Parens has f take what stands in parentheses.
 func (c *Cursor) Parens(f func()) {
 	c.Expect("(")
 	f()

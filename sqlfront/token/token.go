@@ -12,17 +12,17 @@ import (
 type Kind uint8
 
 const (
-	End     Kind = iota
-	Word         // unquoted identifier or keyword
-	Quoted       // quoted identifier
-	String       // string constant
-	Hex          // MySQL's x'41', 0x41, b'101', 0b101
-	Number       // integer or decimal
-	Param        // ? or $n
-	Var          // MySQL's @x, @@session.x
-	Op           // operators
-	Punct        // parentheses, commas and their like
-	Invalid      // unterminated or unknown
+	End     Kind = iota // behind the last one
+	Word                // unquoted identifier or keyword
+	Quoted              // quoted identifier
+	String              // string constant
+	Hex                 // MySQL's x'41', 0x41, b'101', 0b101
+	Number              // integer or decimal
+	Param               // ? or $n
+	Var                 // MySQL's @x, @@session.x
+	Op                  // operators
+	Punct               // parentheses, commas and their like
+	Invalid             // unterminated or unknown
 )
 
 // Token is one token of a statement's text.
@@ -50,7 +50,10 @@ func (t Token) Is(words ...string) bool {
 	return false
 }
 
-func (t Token) Op(s string) bool    { return t.Kind == Op && t.Text == s }
+// Op tells whether t is the operator s.
+func (t Token) Op(s string) bool { return t.Kind == Op && t.Text == s }
+
+// Punct tells whether t is the parenthesis, comma or the like s.
 func (t Token) Punct(s string) bool { return t.Kind == Punct && t.Text == s }
 
 // IsName tells whether t can name something.

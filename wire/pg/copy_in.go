@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
@@ -40,6 +41,8 @@ type copySource struct {
 	cols  []*vec.Appender
 	batch vec.Batch
 	buf   []byte // data not parsed yet
+	parts []copyField
+	text  []byte // of parts that are not as they stand in the line
 	eof   bool   // CopyDone came
 	end   bool   // end marker seen: the rest is ignored
 	line  int
@@ -193,7 +196,7 @@ func (s *copySource) checkHeader(line []byte) error {
 	return nil
 }
 
-// copyField is one value of a line.
+// copyField is one value of a line. Its text is valid until the next line.
 type copyField struct {
 	text []byte
 	null bool
@@ -209,10 +212,11 @@ func (s *copySource) store(fields []copyField) error {
 			s.cols[i].AppendNull()
 			continue
 		}
-		if err := checkText(string(fields[i].text)); err != nil {
+		text := room.String(fields[i].text) // appended, it is copied
+		if err := checkText(text); err != nil {
 			return err
 		}
-		d, err := types.Parse(string(fields[i].text), col.Type, s.o)
+		d, err := types.Parse(text, col.Type, s.o)
 		if err != nil {
 			return err
 		}
@@ -373,42 +377,64 @@ func (s *copySource) endMarker(i int, csv bool) (int, error) {
 	return i, nil
 }
 
+// split cuts a line into its fields.
 func (s *copySource) split(line []byte) ([]copyField, error) {
+	s.parts = s.parts[:0]
+	// Decoding makes nothing longer, so that the fields' texts stay where they are.
+	s.text = room.Grow(s.text[:0], len(line))
+	var err error
 	if s.spec.Format == "csv" {
-		return s.splitCSV(line)
+		err = s.splitCSV(line)
+	} else {
+		s.splitText(line)
 	}
-	return s.splitText(line)
+	return s.parts, err
 }
 
-func (s *copySource) splitText(line []byte) ([]copyField, error) {
-	var out []copyField
-	raw := 0
-	var val []byte
-	finish := func(end int) {
-		null := string(line[raw:end]) == s.spec.Null
-		out = append(out, copyField{text: val, null: null})
-		val = nil
+func (s *copySource) splitText(line []byte) {
+	for {
+		end := bytes.IndexByte(line, s.spec.Delimiter)
+		raw, rest := line, []byte(nil)
+		if end >= 0 {
+			raw, rest = line[:end], line[end+1:]
+		}
+		text := raw
+		if i := bytes.IndexByte(raw, '\\'); i >= 0 {
+			raw, text, end = s.unescape(line, i)
+			if end >= 0 {
+				rest = line[end+1:]
+			}
+		}
+		s.parts = append(s.parts, copyField{text: text, null: string(raw) == s.spec.Null})
+		if end < 0 {
+			return
+		}
+		line = rest
 	}
-	for i := 0; i < len(line); i++ {
-		b := line[i]
-		switch {
-		case b == s.spec.Delimiter:
-			finish(i)
-			raw = i + 1
-		case b == '\\' && i+1 < len(line):
+}
+
+// unescape decodes the first field of line, whose first backslash is at i. It gives the field as it stands
+// there, decoded, and the place of the delimiter behind it; -1: there is none.
+func (s *copySource) unescape(line []byte, i int) (raw, text []byte, end int) {
+	from := len(s.text)
+	s.text = append(s.text, line[:i]...)
+	for i < len(line) && line[i] != s.spec.Delimiter {
+		switch b := line[i]; {
+		case b != '\\':
+			s.text = append(s.text, b)
 			i++
+		case i+1 < len(line):
 			var n int
-			val, n = appendEscape(val, line[i:])
-			i += n - 1
-		case b == '\\': // with nothing behind it is nothing
-			finish(i)
-			return out, nil
-		default:
-			val = append(val, b)
+			s.text, n = appendEscape(s.text, line[i+1:])
+			i += 1 + n
+		default: // with nothing behind it is nothing
+			return line[:i], s.text[from:], -1
 		}
 	}
-	finish(len(line))
-	return out, nil
+	if i == len(line) {
+		return line, s.text[from:], -1
+	}
+	return line[:i], s.text[from:], i
 }
 
 // appendEscape decodes what follows a backslash and says how many bytes it took.
@@ -452,40 +478,38 @@ func appendEscape(val, b []byte) ([]byte, int) {
 	}
 }
 
-func (s *copySource) splitCSV(line []byte) ([]copyField, error) {
-	var out []copyField
-	var val []byte
-	quoted, wasQuoted := false, false
+func (s *copySource) splitCSV(line []byte) error {
+	quoted, wasQuoted, from := false, false, 0
 	finish := func() {
-		j := len(out)
 		name := ""
-		if j < len(s.spec.Columns) {
+		if j := len(s.parts); j < len(s.spec.Columns) {
 			name = s.spec.Columns[j].Name
 		}
-		null := string(val) == s.spec.Null && (!wasQuoted || s.spec.ForceNull[name]) && !s.spec.ForceNotNull[name]
-		out = append(out, copyField{text: val, null: null})
-		val, wasQuoted = nil, false
+		text := s.text[from:]
+		null := string(text) == s.spec.Null && (!wasQuoted || s.spec.ForceNull[name]) && !s.spec.ForceNotNull[name]
+		s.parts = append(s.parts, copyField{text: text, null: null})
+		from, wasQuoted = len(s.text), false
 	}
 	for i := 0; i < len(line); i++ {
 		b := line[i]
 		switch {
 		case quoted && b == s.spec.Escape && i+1 < len(line) && (line[i+1] == s.spec.Quote || line[i+1] == s.spec.Escape):
 			i++
-			val = append(val, line[i])
+			s.text = append(s.text, line[i])
 		case b == s.spec.Quote:
 			quoted = !quoted
 			wasQuoted = true
 		case b == s.spec.Delimiter && !quoted:
 			finish()
 		default:
-			val = append(val, b)
+			s.text = append(s.text, b)
 		}
 	}
 	if quoted {
-		return nil, sqlerr.New(sqlerr.BadCopyFormat, "unterminated CSV quoted field")
+		return sqlerr.New(sqlerr.BadCopyFormat, "unterminated CSV quoted field")
 	}
 	finish()
-	return out, nil
+	return nil
 }
 
 // need makes n bytes available in buf.
