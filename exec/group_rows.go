@@ -18,6 +18,7 @@ type rowTable struct {
 
 	hashes     []uint64 // of the batch's rows
 	at         []uint32 // the slot where row i's candidate was found
+	first      []uint64 // the slot at which row i's search begins
 	candidates []uint32 // rows, as indexes of sel, that may have the group in groups
 	unequal    []uint32
 	again      []uint32
@@ -261,9 +262,23 @@ func (t *groupTable) findRows(vs []*vec.Vector, sel []uint16, rows int, groups [
 	r.at = grown(r.at, len(sel))
 	r.candidates, r.missing, r.unequal = r.candidates[:0], r.missing[:0], r.unequal[:0]
 	mask := uint32(len(r.slots) - 1)
+	// All slots first, then what they say: loads that depend on nothing overlap.
+	r.first = grown(r.first, len(sel))
+	slots, at, first := r.slots, r.at[:len(hashes)], r.first[:len(hashes)]
 	for i, h := range hashes {
-		r.at[i] = uint32(h) & mask
-		t.probe(vs, sel, groups, i)
+		p := uint32(h) & mask
+		at[i], first[i] = p, slots[p]
+	}
+	for i, s := range first {
+		switch {
+		case s == 0:
+			r.missing = append(r.missing, uint32(i))
+		case uint32(s>>32) == uint32(hashes[i]) && int(uint32(s)-1) < t.kept:
+			groups[i] = uint32(s) - 1
+			r.candidates = append(r.candidates, uint32(i))
+		default:
+			t.probe(vs, sel, groups, i)
+		}
 	}
 	for len(r.candidates) > 0 {
 		for c, v := range vs {
