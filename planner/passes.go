@@ -65,6 +65,7 @@ var Passes = []Pass{
 	{Name: "unnest_subqueries", Run: unnestSubqueries, Required: true},
 	{Name: "decorrelate", Run: decorrelate},
 	{Name: "merge_projects", Run: mergeProjects},
+	{Name: "dependent_keys", Run: dependentKeys},
 	{Name: "fixed_sums", Run: fixedSums},
 	{Name: "shifted_sums", Run: shiftedSums},
 	{Name: "guards", Run: placeGuards, Required: true},
