@@ -12,7 +12,6 @@ is how a change is measured on a machine that others use, too. DuckDB reads the 
 a list, and so pays for no catalog; lhsql answers through its Postgres wire.
 """
 import argparse
-import decimal
 import multiprocessing
 import os
 import re
@@ -22,6 +21,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+from answers import same
 
 
 def cpu_of(pid):
@@ -104,17 +106,6 @@ class Duck:
     def close(self):
         self.pipe.send(None)
         self.process.join()
-
-
-def same(a, b):
-    if a == b:
-        return True
-    try:
-        x, y = decimal.Decimal(str(a)), decimal.Decimal(str(b))
-    except decimal.InvalidOperation:
-        return str(a) == str(b)
-    # DuckDB divides in double precision.
-    return abs(x - y) <= max(abs(x), abs(y)) * decimal.Decimal("1e-9") + decimal.Decimal("1e-12")
 
 
 def equal(rows, want):
