@@ -306,6 +306,8 @@ func (t *aggTable) merge(o *aggTable) error {
 			}
 		}
 	}
+	// What has been taken over goes at once: the collector may run before the merge ends.
+	o.groups = nil
 	for i, s := range t.states {
 		s.Grow(t.groups.n)
 		if t.distinct[i] != nil {
@@ -314,10 +316,11 @@ func (t *aggTable) merge(o *aggTable) error {
 			}
 			continue
 		}
-		o.states[i].Grow(o.groups.n)
+		o.states[i].Grow(len(into))
 		if err := s.Merge(o.states[i], into); err != nil {
 			return err
 		}
+		o.states[i] = nil
 	}
 	t.spilled = append(t.spilled, o.spilled...)
 	t.frozen = t.frozen || o.frozen
