@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/maintain"
@@ -136,7 +137,7 @@ func (a *procedureArgs) olderThan(ctx context.Context, s *Session) (*time.Time, 
 		if !ok {
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid duration %q", text).WithHint("Write a number and a unit, like 7d, 12h or 30m.")
 		}
-		t := lake.Now(ctx).Add(-d)
+		t := clock.Now(ctx).Add(-d)
 		return &t, nil
 	}
 	return nil, nil

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake/fakerest"
 )
@@ -48,7 +49,7 @@ func TestCatalogs(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			dir := t.TempDir()
-			f := &fixture{t: t, ctx: WithClock(context.Background(), &ticks{now: clockStart}), c: kind.open(t, dir), dir: dir, name: Name{Namespace: "a", Table: "t"}}
+			f := &fixture{t: t, ctx: clock.With(context.Background(), &ticks{now: clockStart}), c: kind.open(t, dir), dir: dir, name: Name{Namespace: "a", Table: "t"}}
 			_, alone := f.c.(*Transaction)
 			f.conformNamespaces()
 			f.conformTables(alone)

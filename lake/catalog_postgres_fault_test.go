@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -218,7 +219,7 @@ func TestPostgresFaults(t *testing.T) {
 				for _, down := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%s/%s after %v down %v", p.name, at, after, down), func(t *testing.T) {
 						dir := t.TempDir()
-						ctx := WithClock(context.Background(), &ticks{now: clockStart})
+						ctx := clock.With(context.Background(), &ticks{now: clockStart})
 						name := fmt.Sprintf("c%d%s%v%v", i, at, after, down)
 						open := func(uri string) Catalog {
 							c, err := OpenCatalog(ctx, name, map[string]string{"uri": uri, "warehouse": dir + "/wh"})

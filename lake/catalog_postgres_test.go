@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/lhsql/lhsql/internal/clock"
 )
 
 // The SQL catalog on a PostgreSQL of the user's: LHSQL_POSTGRES names an empty database, as
@@ -19,7 +21,7 @@ func TestPostgresCatalog(t *testing.T) {
 
 func testPostgresCatalog(t *testing.T, uri string) {
 	dir := t.TempDir()
-	ctx := WithClock(context.Background(), &ticks{now: clockStart})
+	ctx := clock.With(context.Background(), &ticks{now: clockStart})
 	c, err := OpenCatalog(ctx, "pg", map[string]string{"uri": uri, "warehouse": dir + "/wh"})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -433,7 +434,6 @@ func (c *restCatalog) ask(ctx context.Context, what, name string, r *restRequest
 		return failed
 	}
 	ctx = context.WithoutCancel(ctx)
-	clock := clockOf(ctx, SystemClock)
 	for try := 1; try <= 4 && telling; try++ {
 		yes, e := done(ctx)
 		switch {

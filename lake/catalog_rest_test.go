@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake/fakerest"
 	"github.com/lhsql/lhsql/types"
@@ -17,7 +18,7 @@ func restFixture(t *testing.T) (*fixture, *fakerest.Server) {
 	t.Cleanup(srv.Close)
 	dir := t.TempDir()
 	s.Warehouse = dir + "/wh"
-	ctx := WithClock(context.Background(), &ticks{now: clockStart})
+	ctx := clock.With(context.Background(), &ticks{now: clockStart})
 	c, err := OpenCatalog(ctx, "rest", map[string]string{"type": "rest", "uri": srv.URL, "warehouse": s.Warehouse})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -23,7 +24,7 @@ func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 		return nil, err
 	}
 	commit := uuid.NewString()
-	schema, version := spec.forServer(commit, clockOf(ctx, SystemClock).Now())
+	schema, version := spec.forServer(commit, clock.Now(ctx))
 	for try := 1; ; try++ {
 		old, err := c.LoadView(ctx, n)
 		gone, err := missing(err)
@@ -51,7 +52,7 @@ func (c *restCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 			if try > policyOf(nil).tries {
 				return nil, conflict("other writers changed view %s first %d times", n.Table, try)
 			}
-			if err := clockOf(ctx, SystemClock).Sleep(ctx, policyOf(nil).wait(try)); err != nil {
+			if err := clock.Sleep(ctx, policyOf(nil).wait(try)); err != nil {
 				return nil, err
 			}
 		default:

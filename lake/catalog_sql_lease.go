@@ -3,6 +3,8 @@ package lake
 import (
 	"context"
 	"time"
+
+	"github.com/lhsql/lhsql/internal/clock"
 )
 
 // Leaser is a catalog whose servers can agree which of them does what need not be done twice.
@@ -27,7 +29,7 @@ const leaseTable = `CREATE TABLE IF NOT EXISTS lhsql_leases (
 
 // Lease implements Leaser.
 func (c *sqlCatalog) Lease(ctx context.Context, name, holder string, length time.Duration) (ok bool, err error) {
-	now := Now(ctx)
+	now := clock.Now(ctx)
 	err = c.certainly(ctx, "lease "+name, func(ctx context.Context, db sqlExec) error {
 		ok = false
 		if _, err := db.ExecContext(ctx, leaseTable); err != nil {

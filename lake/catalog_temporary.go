@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -303,7 +304,7 @@ func (c *Temporary) CreateView(ctx context.Context, n Name, spec ViewSpec, repla
 		if err := s.taken(n); err != nil && (old == nil || !replace) {
 			return err
 		}
-		b, err := nextView(spec, old, c.folder, clockOf(ctx, SystemClock).Now())
+		b, err := nextView(spec, old, c.folder, clock.Now(ctx))
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/invariant"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -114,7 +115,6 @@ func (g *commitEngine) commit(ctx context.Context, changes []TableChange) ([]*Ta
 func (g *commitEngine) publish(ctx context.Context, changes []TableChange, d *definitions) ([]*Table, error) {
 	changes = withLooks(changes)
 	commit := uuid.NewString()
-	clock := clockOf(ctx, SystemClock)
 	done, err := g.turns.take(ctx, changes)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (g *commitEngine) begin(ctx context.Context, tc *TableChange, try int) (*at
 // nextInstant is the commit's time: after the head's, so that time travel can tell them apart
 // even where a clock runs behind.
 func nextInstant(ctx context.Context, head *Table) time.Time {
-	now := millisecond(clockOf(ctx, SystemClock).Now())
+	now := millisecond(clock.Now(ctx))
 	last := head.lastUpdated
 	if n := len(head.log); n > 0 && head.log[n-1].Time.After(last) {
 		last = head.log[n-1].Time
@@ -430,7 +430,6 @@ func (g *commitEngine) settle(ctx context.Context, attempts []*attempt, moves []
 		return err // a database's word is certain
 	}
 	ctx = context.WithoutCancel(ctx)
-	clock := clockOf(ctx, SystemClock)
 	for try := 1; try <= 4; try++ {
 		happened, e := g.happened(ctx, attempts, moves, commit)
 		switch {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -238,7 +239,7 @@ func stage(ctx context.Context, store FS, n Name, spec TableSpec, location strin
 	if err != nil {
 		return nil, err
 	}
-	now := millisecond(clockOf(ctx, SystemClock).Now())
+	now := millisecond(clock.Now(ctx))
 	s, err := newState(version, location, now)
 	if err != nil {
 		return nil, err

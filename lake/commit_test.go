@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apache/iceberg-go/table"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
 )
@@ -49,7 +50,7 @@ type fixture struct {
 func newFixture(t *testing.T, version string, by ...PartitionBy) *fixture {
 	t.Helper()
 	c, dir := testCatalog(t)
-	ctx := WithClock(context.Background(), &ticks{now: clockStart})
+	ctx := clock.With(context.Background(), &ticks{now: clockStart})
 	f := &fixture{t: t, ctx: ctx, c: c, dir: dir, name: Name{Namespace: "a", Table: "t"}}
 	f.must(c.CreateNamespace(ctx, "a", nil))
 	_, err := c.Create(ctx, f.name, TableSpec{Schema: &Schema{Fields: []Field{primitive("x", "long"), primitive("s", "string")}},

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/redact"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
@@ -202,7 +203,7 @@ func (f *s3File) ReadAt(ctx context.Context, p []byte, off int64) error {
 		if tries++; !inBody(ctx, err, tries) {
 			return err
 		}
-		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(storePause, tries)); err != nil {
+		if err := clock.Sleep(ctx, jittered(storePause, tries)); err != nil {
 			return err
 		}
 	}
@@ -249,7 +250,7 @@ func (s *s3FS) ReadAll(ctx context.Context, path string) ([]byte, error) {
 		if err == nil || !inBody(ctx, err, try) {
 			return b, err
 		}
-		if err := clockOf(ctx, SystemClock).Sleep(ctx, jittered(storePause, try)); err != nil {
+		if err := clock.Sleep(ctx, jittered(storePause, try)); err != nil {
 			return nil, err
 		}
 	}

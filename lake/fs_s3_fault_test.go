@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lhsql/lhsql/internal/clock"
 )
 
 // shakyBucket is a bucket behind a network that is not well.
@@ -192,7 +194,7 @@ func TestS3Faults(t *testing.T) {
 								quiet = "0.3"
 							}
 							s := NewStore(map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "k", "s3.secret-access-key": "s", "s3.request-timeout": quiet})
-							ctx, cancel := context.WithTimeout(WithClock(context.Background(), &ticks{now: clockStart}), time.Minute)
+							ctx, cancel := context.WithTimeout(clock.With(context.Background(), &ticks{now: clockStart}), time.Minute)
 							defer cancel()
 							err := o.run(ctx, s)
 							srv.shaking.Lock()

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/lhsql/lhsql/internal/clock"
 )
 
 // bucketServer is as much of S3 as the FS uses: conditional PUT, ranges, multipart, listing.
@@ -118,7 +120,7 @@ func TestS3(t *testing.T) {
 	h := httptest.NewServer(srv)
 	defer h.Close()
 	props := map[string]string{"s3.endpoint": h.URL, "s3.access-key-id": "k", "s3.secret-access-key": "s"}
-	ctx := WithClock(context.Background(), &ticks{now: clockStart})
+	ctx := clock.With(context.Background(), &ticks{now: clockStart})
 	store := NewStore(props)
 	must := func(err error) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/redact"
 )
 
@@ -188,7 +189,7 @@ func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err == nil {
 			rsp.Body.Close()
 		}
-		if e := clockOf(r.Context(), SystemClock).Sleep(r.Context(), pause); e != nil {
+		if e := clock.Sleep(r.Context(), pause); e != nil {
 			return nil, e
 		}
 		r = next

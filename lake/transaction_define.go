@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/lhsql/lhsql/internal/clock"
 )
 
 // Commit keeps a change until Publish.
@@ -250,7 +252,7 @@ func (t *Transaction) CreateView(ctx context.Context, n Name, spec ViewSpec, rep
 	} else if location, err = t.base.viewFolder(n, props); err != nil {
 		return nil, err
 	}
-	b, err := nextView(spec, r.view, location, clockOf(ctx, SystemClock).Now())
+	b, err := nextView(spec, r.view, location, clock.Now(ctx))
 	if err != nil {
 		return nil, err
 	}

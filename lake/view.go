@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 )
 
@@ -303,7 +304,7 @@ func (c *sqlCatalog) CreateView(ctx context.Context, n Name, spec ViewSpec, repl
 			return nil, err
 		}
 	}
-	at := clockOf(ctx, SystemClock).Now()
+	at := clock.Now(ctx)
 	b, err := nextView(spec, old, location, at)
 	if err != nil {
 		return nil, err

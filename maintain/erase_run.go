@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 )
@@ -251,7 +252,7 @@ func (e *erasing) begin(ctx context.Context) error {
 		}
 	}
 	if e.state == nil {
-		e.state = &EraseState{ID: uuid.NewString(), User: e.spec.User, Reason: e.byTable[0].m.redact(e.spec.Reason), Tags: e.spec.Tags, Started: lake.Now(ctx).UTC(),
+		e.state = &EraseState{ID: uuid.NewString(), User: e.spec.User, Reason: e.byTable[0].m.redact(e.spec.Reason), Tags: e.spec.Tags, Started: clock.Now(ctx).UTC(),
 			Tables: names, Column: e.spec.Column, Hash: hash}
 		e.state.secret.Values = e.spec.Values
 	}
@@ -411,7 +412,7 @@ func (x *tableErasure) next(ctx context.Context, f *findings) (did bool, err err
 	if err := e.step(ctx, "orphans"); err != nil {
 		return false, err
 	}
-	limit := lake.Now(ctx).Add(-orphanGrace)
+	limit := clock.Now(ctx).Add(-orphanGrace)
 	for _, o := range f.orphans {
 		if !o.Modified.Before(limit) {
 			continue // verification tells
@@ -759,7 +760,7 @@ func (e *erasing) end(ctx context.Context, status string) (EraseResult, error) {
 	}
 	sort.Strings(e.holds)
 	r := &EraseRecord{ID: e.state.ID, Status: status, Pending: e.pending, User: e.state.User, Reason: e.state.Reason, Started: e.state.Started,
-		Ended: lake.Now(ctx).UTC(), Column: e.spec.Column, Value: e.state.Hash, Holds: e.holds, Tables: e.state.Done}
+		Ended: clock.Now(ctx).UTC(), Column: e.spec.Column, Value: e.state.Hash, Holds: e.holds, Tables: e.state.Done}
 	out := EraseResult{ID: r.ID, Status: status, Pending: e.pending}
 	var err error
 	if out.Seq, out.Hash, err = e.env.Ledger.add(ctx, r); err != nil {

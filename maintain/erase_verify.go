@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/scan"
@@ -44,7 +45,7 @@ func verifyTable(ctx context.Context, g Target, m *matcher, mem scan.Memory) (ve
 		modified time.Time
 	}
 	var list []object
-	limit := lake.Now(ctx).Add(-orphanGrace)
+	limit := clock.Now(ctx).Add(-orphanGrace)
 	var mu sync.Mutex
 	var manifests int64
 	look := func(o object) {

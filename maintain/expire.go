@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 )
@@ -169,7 +170,7 @@ type retention struct {
 
 func (x *Expire) policy(ctx context.Context, t *lake.Table) (retention, error) {
 	props := t.Properties()
-	p := retention{now: lake.Now(ctx)}
+	p := retention{now: clock.Now(ctx)}
 	age, err := durationOf(props, "history.expire.max-snapshot-age-ms", 5*24*time.Hour)
 	if err != nil {
 		return p, err

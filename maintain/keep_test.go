@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/maintain"
@@ -48,7 +49,7 @@ func newFixture(t *testing.T, props map[string]string) *fixture {
 func newFixtureIn(t testing.TB, dir string, props map[string]string) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, dir: dir, name: lake.Name{Namespace: "a", Table: "t"}, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
-	f.ctx = lake.WithClock(context.Background(), f)
+	f.ctx = clock.With(context.Background(), f)
 	cat, err := lake.OpenCatalog(f.ctx, "lake", map[string]string{"uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "wh")})
 	f.must(err)
 	t.Cleanup(func() { cat.Close() })

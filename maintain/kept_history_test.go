@@ -264,7 +264,7 @@ func (h *keptHistory) equality(id int) error {
 		return err
 	}
 	for k := range h.model["main"] {
-		if _, ok := now[k]; !ok && k != id && k != id+1 {
+		if _, ok := now[k]; !ok && k != id && k != id+1 && k != h.erasing.id { // or it is erased already
 			h.t.Errorf("an equality delete of %d, %d took row %d", id, id+1, k)
 		}
 	}
@@ -367,7 +367,7 @@ func (h *keptHistory) erased(sql string, out []string, err error) {
 			return
 		}
 		h.age()
-		if running := h.must("SELECT id FROM system.erasures WHERE status <> 'DONE' ORDER BY seq DESC LIMIT 1"); len(running) > 0 {
+		if running := h.must("SELECT id FROM system.erasures WHERE id NOT IN (SELECT id FROM system.erasures WHERE status = 'DONE') ORDER BY seq DESC LIMIT 1"); len(running) > 0 {
 			sql = "CALL system.resume_erasure('" + running[0] + "')"
 		}
 		h.log = append(h.log, sql)

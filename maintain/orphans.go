@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/lake"
 )
@@ -31,7 +32,7 @@ func RemoveOrphanFiles(ctx context.Context, g Target, o Orphans) ([]string, Remo
 	if err := g.Table.MayRemove(); err != nil {
 		return nil, Removed{}, err
 	}
-	now := lake.Now(ctx)
+	now := clock.Now(ctx)
 	before := now.Add(-DefaultOrphanAge)
 	if o.OlderThan != nil {
 		if before = *o.OlderThan; now.Sub(before) < OrphanAge {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lhsql/lhsql/lake"
+	"github.com/lhsql/lhsql/internal/clock"
 )
 
 // scriptClock is the time of a script: the machine's until `at` sets it; then it stands, but for
@@ -17,7 +17,7 @@ func (c *scriptClock) set(text string) error {
 	return err
 }
 
-// Now implements lake.Clock.
+// Now implements clock.Clock.
 func (c *scriptClock) Now() time.Time {
 	if c.now.IsZero() {
 		return time.Now()
@@ -26,7 +26,7 @@ func (c *scriptClock) Now() time.Time {
 	return c.now
 }
 
-// Sleep implements lake.Clock.
+// Sleep implements clock.Clock.
 func (c *scriptClock) Sleep(ctx context.Context, d time.Duration) error {
-	return lake.SystemClock.Sleep(ctx, d)
+	return clock.System{}.Sleep(ctx, d)
 }

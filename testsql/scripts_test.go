@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/testsql/speccheck"
 )
@@ -91,10 +92,10 @@ func shape(format int, mode string) string {
 
 // runShape runs a script with one table shape and tells whether what is seen is new.
 func runShape(t *testing.T, path string, s *script, shape string) (changed bool) {
-	clock := &scriptClock{}
-	ctx := lake.WithClock(context.Background(), clock)
+	watch := &scriptClock{}
+	ctx := clock.With(context.Background(), watch)
 	dir := t.TempDir()
-	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Clock: clock.Now, PathTables: []string{dir}, Catalogs: []engine.CatalogConfig{{
+	eng, err := engine.Open(ctx, engine.Config{TempDir: t.TempDir(), Clock: watch.Now, PathTables: []string{dir}, Catalogs: []engine.CatalogConfig{{
 		Name:  "lake",
 		Props: map[string]string{"type": "sql", "uri": "sqlite:///" + filepath.Join(dir, "catalog.db"), "warehouse": filepath.Join(dir, "warehouse")},
 	}}})
@@ -147,7 +148,7 @@ func runShape(t *testing.T, path string, s *script, shape string) (changed bool)
 		case "shapes":
 			continue
 		case "at":
-			if err := clock.set(st.args[0]); err != nil {
+			if err := watch.set(st.args[0]); err != nil {
 				t.Fatalf("%s:%d: %v", path, st.line, err)
 			}
 			continue

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
-	"github.com/lhsql/lhsql/lake"
 )
 
 //go:embed demo.sql
@@ -67,7 +67,7 @@ type demoClock struct{ now time.Time }
 
 func (d *demoClock) Now() time.Time { return d.now }
 func (d *demoClock) Sleep(ctx context.Context, t time.Duration) error {
-	return lake.SystemClock.Sleep(ctx, t)
+	return clock.System{}.Sleep(ctx, t)
 }
 
 // makeDemo runs the demo's history through the engine, like any other client would.
@@ -77,8 +77,8 @@ func makeDemo(c *config) error {
 		return err
 	}
 	defer e.Close()
-	clock := &demoClock{now: time.Now()}
-	ctx := lake.WithClock(context.Background(), clock)
+	watch := &demoClock{now: time.Now()}
+	ctx := clock.With(context.Background(), watch)
 	s, err := e.NewSession(ctx, engine.SessionOptions{User: "demo", Settings: map[string]string{
 		// One worker: as many files on every machine.
 		"TimeZone": "UTC", "lhsql.workers": "1"}})
@@ -88,14 +88,14 @@ func makeDemo(c *config) error {
 	defer s.Close()
 	for _, step := range demoSteps() {
 		if !step.at.IsZero() {
-			clock.now = step.at
+			watch.now = step.at
 		}
 		list, err := s.Parse(step.sql)
 		if err != nil {
 			return demoError(err, step.sql)
 		}
 		for _, p := range list {
-			clock.now = clock.now.Add(time.Second)
+			watch.now = watch.now.Add(time.Second)
 			if err := s.Query(ctx, p.Text, nil, nil); err != nil {
 				return demoError(err, p.Text)
 			}

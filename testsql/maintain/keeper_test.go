@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
 )
@@ -147,8 +148,8 @@ func TestKeeperLease(t *testing.T) {
 	v := serve(t, t.TempDir())
 	cat, _ := v.eng.Catalog("lake")
 	l := cat.(lake.Leaser)
-	clock := &movable{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
-	ctx := lake.WithClock(context.Background(), clock)
+	watch := &movable{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	ctx := clock.With(context.Background(), watch)
 	take := func(holder string, want bool) {
 		t.Helper()
 		if ok, err := l.Lease(ctx, "keep", holder, time.Minute); ok != want || err != nil {
@@ -158,9 +159,9 @@ func TestKeeperLease(t *testing.T) {
 	take("a", true)
 	take("b", false)
 	take("a", true)
-	clock.now = clock.now.Add(59 * time.Second)
+	watch.now = watch.now.Add(59 * time.Second)
 	take("b", false)
-	clock.now = clock.now.Add(2 * time.Second)
+	watch.now = watch.now.Add(2 * time.Second)
 	take("b", true)
 	take("a", false)
 	if err := l.Release(ctx, "keep", "a"); err != nil {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/lhsql/lhsql/engine"
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/internal/testseed"
 	"github.com/lhsql/lhsql/lake"
@@ -268,7 +269,7 @@ type outcome struct {
 }
 
 func newMixer(t *testing.T) *mixer {
-	m := &mixer{t: t, dir: fastDir(t), ctx: lake.WithClock(context.Background(), &instant{}), templates: map[string]template{}, serial: map[string]outcome{}}
+	m := &mixer{t: t, dir: fastDir(t), ctx: clock.With(context.Background(), &instant{}), templates: map[string]template{}, serial: map[string]outcome{}}
 	m.eng = openLake(t, m.dir)
 	t.Cleanup(func() { m.eng.Close() })
 	for range 4 { // the last one looks on

@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lhsql/lhsql/internal/clock"
 	"github.com/lhsql/lhsql/lake"
 	"github.com/lhsql/lhsql/types"
 )
@@ -44,14 +45,14 @@ func main() {
 	}
 }
 
-// clock makes commits a minute apart.
-type clock struct{ now time.Time }
+// minutes makes commits a minute apart.
+type minutes struct{ now time.Time }
 
-func (c *clock) Now() time.Time                             { c.now = c.now.Add(time.Minute); return c.now }
-func (c *clock) Sleep(context.Context, time.Duration) error { return nil }
+func (c *minutes) Now() time.Time                             { c.now = c.now.Add(time.Minute); return c.now }
+func (c *minutes) Sleep(context.Context, time.Duration) error { return nil }
 
 func run(ctx context.Context) error {
-	ctx = lake.WithClock(ctx, &clock{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	ctx = clock.With(ctx, &minutes{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
 		return err
 	}
