@@ -32,6 +32,14 @@ func OutI64(out *vec.Vector, n int) []int64 {
 	return out.I64
 }
 
+// OutCodes makes out a vector of n codes of dict, which never changes and has a DictID. Rows outside
+// the kernel's selection have codes of it, too, if they had so in out before.
+func OutCodes(out *vec.Vector, n int, dict *vec.Vector) []uint32 {
+	out.Form, out.Enc, out.Dictionary = dict.Form, vec.Dict, dict
+	out.Codes = resize(out.Codes, n)
+	return out.Codes
+}
+
 // OutF64 makes out a vector of n float64s.
 func OutF64(out *vec.Vector, n int) []float64 {
 	out.Form = types.FormF64

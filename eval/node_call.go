@@ -207,7 +207,11 @@ func (n *callNode) withoutNulls(sel []uint16, rows int) (live []uint16, null boo
 // checkOut checks that a kernel made what its caller expects.
 func checkOut(name string, out *vec.Vector, rows int) {
 	n := -1
-	switch out.Form {
+	form := out.Form
+	if out.Enc == vec.Dict {
+		n, form = len(out.Codes), types.FormNone
+	}
+	switch form {
 	case types.FormBool:
 		n = len(out.Bools)
 	case types.FormI64:

@@ -33,6 +33,7 @@ type dictNode struct {
 	full       bool // every code is answered
 	asked      scratchRows
 	out        vec.Vector
+	codes      []uint32
 	valid      vec.Bitmap
 }
 
@@ -204,16 +205,18 @@ func (n *dictNode) answers(c *Ctx, v *vec.Vector, sel []uint16, rows int) error 
 	if n.full {
 		return nil
 	}
-	if n.total && size <= wholeDict {
+	if n.total && (size <= wholeDict || d.Form == types.FormI64 || d.Form == types.FormF64) {
+		// Of numbers, computing all answers costs less than finding out which are wanted.
 		n.full = true
-		return n.askWindows(c, d, size, false)
+		return n.askWindows(c, d, 0, size, false)
 	}
-	// Mark what is wanted, then compute the marked.
-	found := false
+	// Mark what is wanted, then compute the marked. Codes are mostly given in the order in which
+	// values come, so that new ones lie together: the rest of the table is not looked at.
+	from, to := size, 0
 	mark := func(i int) {
-		if n.answer[v.Codes[i]] == unasked && !v.Null(i) {
-			n.answer[v.Codes[i]] = unasked + 1
-			found = true
+		if code := v.Codes[i]; n.answer[code] == unasked && !v.Null(i) {
+			n.answer[code] = unasked + 1
+			from, to = min(from, int(code)), max(to, int(code)+1)
 		}
 	}
 	if sel == nil {
@@ -225,10 +228,10 @@ func (n *dictNode) answers(c *Ctx, v *vec.Vector, sel []uint16, rows int) error 
 			mark(int(i))
 		}
 	}
-	if !found {
+	if to == 0 {
 		return nil
 	}
-	err := n.askWindows(c, d, size, true)
+	err := n.askWindows(c, d, from, to, true)
 	if err != nil {
 		n.id, n.answer = 0, n.answer[:0]
 	}
@@ -267,10 +270,10 @@ func answerOf(r *vec.Vector, i int) uint8 {
 	return uint8(b2i(r.Values().Bools[r.Row(i)]))
 }
 
-// askWindows computes the answers of all values, or of those marked.
-func (n *dictNode) askWindows(c *Ctx, d *vec.Vector, size int, marked bool) error {
-	for from := 0; from < size; from += dictWindow {
-		to := min(from+dictWindow, size)
+// askWindows computes the answers of the values [first, end), or of those of them that are marked.
+func (n *dictNode) askWindows(c *Ctx, d *vec.Vector, first, end int, marked bool) error {
+	for from := first; from < end; from += dictWindow {
+		to := min(from+dictWindow, end)
 		var sel []uint16
 		if marked {
 			sel = n.asked.get(to - from)[:0]
@@ -400,6 +403,17 @@ func (n *dictNode) makeNull(i, rows int) {
 	n.out.Valid.Clear(i)
 }
 
+// recoded gives the rows of v, whose dictionary's values became codes of another dictionary in r.
+func (n *dictNode) recoded(v, r *vec.Vector, sel []uint16, rows int) *vec.Vector {
+	n.codes = resize(n.codes, rows)
+	EachRow(sel, rows, func(i int) error {
+		n.codes[i] = r.Codes[v.Codes[i]]
+		return nil
+	})
+	n.out = vec.Vector{Type: n.typ, Form: r.Form, Enc: vec.Dict, Codes: n.codes, Dictionary: r.Dictionary}
+	return &n.out
+}
+
 // valuesOf computes the values that occur and gives them as a dictionary under the same codes.
 func (n *dictNode) valuesOf(c *Ctx, b *vec.Batch, v, d *vec.Vector, sel []uint16) (*vec.Vector, error) {
 	rows, size := b.Rows, rowsOf(d)
@@ -436,6 +450,9 @@ func (n *dictNode) valuesOf(c *Ctx, b *vec.Batch, v, d *vec.Vector, sel []uint16
 		return nil, err
 	}
 	if r.Enc != vec.Flat || r.Form == types.FormList || r.Form == types.FormStruct {
+		if r.Enc == vec.Dict && r.Valid == nil && !nulls {
+			return n.recoded(v, r, sel, rows), nil
+		}
 		return n.plain.eval(c, b, sel)
 	}
 	n.out = vec.Vector{Type: n.typ, Form: r.Form, Enc: vec.Dict, Codes: v.Codes, Dictionary: r, Valid: v.Valid}

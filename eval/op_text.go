@@ -1,10 +1,24 @@
 package eval
 
 import (
+	"encoding/binary"
+	"unicode/utf8"
+
 	"github.com/lhsql/lhsql/internal/room"
 	"github.com/lhsql/lhsql/types"
 	"github.com/lhsql/lhsql/vec"
 )
+
+// CountRunes is utf8.RuneCount, eight bytes at a time as long as all are ASCII.
+func CountRunes(b []byte) int {
+	n := 0
+	for ; n+8 <= len(b); n += 8 {
+		if binary.LittleEndian.Uint64(b[n:])&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	return n + utf8.RuneCount(b[n:])
+}
 
 func registerOpText() {
 	Register(

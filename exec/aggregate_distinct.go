@@ -19,11 +19,10 @@ type distinctSet struct {
 	frozen  bool
 	spilled []*partitions
 
-	cols   []*vec.Vector
-	gid    *vec.Vector
-	ids    []uint32
-	lost   []uint16
-	hashes []uint64
+	cols []*vec.Vector
+	gid  *vec.Vector
+	ids  []uint32
+	lost []uint16
 }
 
 func newDistinctSet(env *Env, args []types.Type, grouped bool, level int, file *spillFile) *distinctSet {
@@ -66,12 +65,7 @@ func (d *distinctSet) insert(cols []*vec.Vector, sel []uint16, rows int) error {
 	if d.spilled == nil {
 		d.spilled = []*partitions{newPartitions(d.file, d.types)}
 	}
-	d.table.enc.encode(cols, lost)
-	d.hashes = grown(d.hashes, len(lost))
-	for i := range lost {
-		d.hashes[i] = hashKey(d.table.enc.key(i))
-	}
-	return d.spilled[0].write(cols, lost, rows, d.hashes, d.level)
+	return d.spilled[0].write(cols, lost, rows, d.table.hash(cols, lost, rows), d.level)
 }
 
 // unknown gives the rows that the last find did not find.

@@ -62,7 +62,6 @@ type aggTable struct {
 	keys, args  []*vec.Vector
 	gids        []uint32
 	kept, lost  []uint16
-	hashes      []uint64
 	filtered    []uint16
 	filterGroup []uint32
 	gidVector   *vec.Vector
@@ -180,13 +179,7 @@ func (t *aggTable) spill(in []*vec.Vector, sel []uint16, rows int) error {
 	if t.spilled == nil {
 		t.spilled = []*partitions{newPartitions(t.file, t.spec.types)}
 	}
-	enc := t.groups.enc
-	enc.encode(t.keyVectors(in), sel)
-	t.hashes = grown(t.hashes, len(sel))
-	for i := range sel {
-		t.hashes[i] = hashKey(enc.key(i))
-	}
-	return t.spilled[0].write(in, sel, rows, t.hashes, t.level)
+	return t.spilled[0].write(in, sel, rows, t.groups.hash(t.keyVectors(in), sel, rows), t.level)
 }
 
 // update hands rows to the calls' states. groups[i] is row sel[i]'s.
@@ -313,6 +306,8 @@ func (t *aggTable) merge(o *aggTable) error {
 			}
 		}
 	}
+	// What has been taken over goes at once: the collector may run before the merge ends.
+	o.groups = nil
 	for i, s := range t.states {
 		s.Grow(t.groups.n)
 		if t.distinct[i] != nil {
@@ -321,10 +316,11 @@ func (t *aggTable) merge(o *aggTable) error {
 			}
 			continue
 		}
-		o.states[i].Grow(o.groups.n)
+		o.states[i].Grow(len(into))
 		if err := s.Merge(o.states[i], into); err != nil {
 			return err
 		}
+		o.states[i] = nil
 	}
 	t.spilled = append(t.spilled, o.spilled...)
 	t.frozen = t.frozen || o.frozen

@@ -67,7 +67,7 @@ func structLen(v *vec.Vector) int {
 }
 
 // findCodes looks groups up by combined code and asks the table proper for new codes only.
-func (t *groupTable) findCodes(vs []*vec.Vector, sel []uint16, groups []uint32, add bool) {
+func (t *groupTable) findCodes(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) {
 	c := &t.codes
 	c.codes = grown(c.codes, len(sel))
 	codes := c.codes[:len(sel)]
@@ -85,21 +85,32 @@ func (t *groupTable) findCodes(vs []*vec.Vector, sel []uint16, groups []uint32, 
 		}
 	}
 	t.missing = missing
+	// Each new code once, by its first row.
+	t.firsts = t.firsts[:0]
 	for _, i := range missing {
-		g := table[codes[i]]
-		if g == noGroup {
-			t.one[0] = sel[i]
-			if t.ints {
-				t.findInts(vs[0], t.one[:], t.gone[:], add)
-			} else {
-				t.findBytes(vs, t.one[:], t.gone[:], add)
-			}
-			g = t.gone[0]
-			table[codes[i]] = g
+		if table[codes[i]] == noGroup {
+			table[codes[i]] = underWay
+			t.firsts = append(t.firsts, sel[i])
+			missing[len(t.firsts)-1] = i
 		}
-		groups[i] = g
+	}
+	if len(t.firsts) == 0 {
+		return
+	}
+	t.gone = grown(t.gone, len(t.firsts))
+	t.findKeys(vs, t.firsts, rows, t.gone, add)
+	for k, i := range missing[:len(t.firsts)] {
+		table[codes[i]] = t.gone[k]
+	}
+	for i, g := range groups {
+		if g == noGroup {
+			groups[i] = table[codes[i]]
+		}
 	}
 }
+
+// underWay marks a code whose group is being looked for.
+const underWay = noGroup - 1
 
 // combineCodes makes codes[i] = codes[i]·size + row sel[i]'s code; NULL has the last code.
 func combineCodes(codes []uint32, v *vec.Vector, sel []uint16, size uint32, first bool) {

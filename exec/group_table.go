@@ -15,24 +15,28 @@ const noGroup = ^uint32(0)
 // groupTable numbers the distinct keys that it sees, densely from 0, and keeps their values.
 // Keys are NULL-safe: NULL is one more value.
 //
-// One integer column is hashed as it is; other keys as bytes. In front of both, keys that come
-// as dictionary codes are looked up by code: a group by two dictionary columns costs an addition
-// and a load per row.
+// One integer column is hashed as it is; other columns are hashed and compared where they lie. Keys of
+// difficult types only are encoded as bytes. In front of all, keys that come as
+// dictionary codes are looked up by code: a group by two dictionary columns costs an addition and a
+// load per row.
 type groupTable struct {
 	types []types.Type
 	keys  []*vec.Appender // column by column, group by group
 	n     int
+	kept  int // groups whose values are in keys: all but those of the batch at hand
 
 	ints  bool
 	int   intTable
+	plain bool // some column is compared in place
+	rows  rowTable
 	bytes byteTable
 	enc   *keyEncoder
 	codes codeCache
 
 	fresh   []uint16 // rows of the batch that made a group
 	missing []int
-	one     [1]uint16
-	gone    [1]uint32
+	firsts  []uint16
+	gone    []uint32
 }
 
 func newGroupTable(t []types.Type) *groupTable {
@@ -41,16 +45,17 @@ func newGroupTable(t []types.Type) *groupTable {
 	for i := range t {
 		cols[i] = equalKey(t[i])
 		g.keys = append(g.keys, vec.NewAppender(t[i]))
+		g.plain = g.plain || inPlace(t[i])
 	}
 	g.enc = newKeyEncoder(cols)
+	g.rows = newRowTable(cols)
 	g.int.null = noGroup
 	return g
 }
 
 // bytesHeld is the memory in use.
 func (t *groupTable) bytesHeld() int64 {
-	n := t.int.bytesHeld() +
-		int64(cap(t.bytes.slots))*8 + int64(cap(t.bytes.arena)) + int64(cap(t.bytes.ends))*8 + int64(cap(t.codes.table))*4
+	n := t.int.bytesHeld() + t.rows.bytesHeld() + t.bytes.bytesHeld() + int64(cap(t.codes.table))*4
 	for _, k := range t.keys {
 		n += k.Bytes()
 	}
@@ -62,7 +67,7 @@ const maxKeyBytes = math.MaxUint32 / 2
 
 // find gives groups[i] for row sel[i]; add says whether unknown keys make a group.
 func (t *groupTable) find(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) error {
-	t.fresh = t.fresh[:0]
+	t.fresh, t.kept = t.fresh[:0], t.n
 	switch {
 	case len(vs) == 0:
 		if t.n == 0 && !add {
@@ -73,13 +78,37 @@ func (t *groupTable) find(vs []*vec.Vector, sel []uint16, rows int, groups []uin
 		clear(groups[:len(sel)])
 		return nil
 	case t.codes.fits(vs, len(sel)):
-		t.findCodes(vs, sel, groups, add)
+		t.findCodes(vs, sel, rows, groups, add)
+	default:
+		t.findKeys(vs, sel, rows, groups, add)
+	}
+	return t.keep(vs, rows)
+}
+
+// findKeys is find by the keys' values.
+func (t *groupTable) findKeys(vs []*vec.Vector, sel []uint16, rows int, groups []uint32, add bool) {
+	switch {
 	case t.ints:
 		t.findInts(vs[0], sel, groups, add)
+	case t.plain:
+		t.findRows(vs, sel, rows, groups, add)
 	default:
 		t.findBytes(vs, sel, groups, add)
 	}
-	return t.keep(vs, rows)
+}
+
+// hash gives the hashes of the keys of rows sel, by which rows are spilled; valid until t's next call.
+func (t *groupTable) hash(vs []*vec.Vector, sel []uint16, rows int) []uint64 {
+	if t.plain {
+		return t.rows.hashRows(t.enc.cols, vs, sel, rows, false)
+	}
+	t.enc.encode(vs, sel)
+	t.rows.hashes = grown(t.rows.hashes, len(sel))
+	hashes := t.rows.hashes[:len(sel)]
+	for i := range sel {
+		hashes[i] = hashKey(t.enc.key(i))
+	}
+	return hashes
 }
 
 func fill(s []uint32, x uint32) {
@@ -92,6 +121,9 @@ func fill(s []uint32, x uint32) {
 func (t *groupTable) keep(vs []*vec.Vector, rows int) error {
 	if len(t.fresh) == 0 {
 		return nil
+	}
+	if t.plain && !t.ints {
+		t.rows.keep(t.fresh)
 	}
 	for c, v := range vs {
 		t.keys[c].AppendSel(v, t.fresh, rows)
@@ -123,6 +155,10 @@ type byteTable struct {
 	slots []byteSlot
 	arena []byte
 	ends  []uint64 // key i is arena[ends[i-1]:ends[i]]
+}
+
+func (t *byteTable) bytesHeld() int64 {
+	return int64(cap(t.slots))*8 + int64(cap(t.arena)) + int64(cap(t.ends))*8
 }
 
 type byteSlot struct {

@@ -10,7 +10,6 @@ server's process on this machine, CPU times are compared too: on a shared machin
 wall times. --answers runs each query once and times nothing.
 """
 import argparse
-import decimal
 import os
 import statistics
 import sys
@@ -21,6 +20,10 @@ import psycopg
 from pyiceberg.catalog.sql import SqlCatalog
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+from answers import same
+
 TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
 
 
@@ -32,17 +35,6 @@ def duck(warehouse, threads):
         files = [f.file.file_path.removeprefix("file://") for f in catalog.load_table(f"tpch.{t}").scan().plan_files()]
         con.execute(f"CREATE VIEW {t} AS SELECT * FROM read_parquet({files!r}, hive_partitioning = false)")
     return con
-
-
-def same(a, b):
-    if a == b:
-        return True
-    try:
-        x, y = decimal.Decimal(str(a)), decimal.Decimal(str(b))
-    except decimal.InvalidOperation:
-        return False
-    # DuckDB divides in double precision.
-    return abs(x - y) <= max(abs(x), abs(y)) * decimal.Decimal("1e-9") + decimal.Decimal("1e-12")
 
 
 def clean(v):

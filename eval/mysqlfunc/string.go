@@ -24,7 +24,7 @@ func registerString() {
 		eval.Immutable("mysql:concat", eval.Sig(text), eval.TText, eval.Row(mysqlConcat)).AsVariadic(),
 		eval.Immutable("mysql:concat_ws", eval.Sig(text, text), eval.TText, eval.Row(mysqlConcatWS)).AsVariadic().CalledOnNull(),
 		eval.Immutable("mysql:length", eval.Sig(bin), eval.TInt4, eval.Fn1(func(b []byte) int64 { return int64(len(b)) })).NeverFails(),
-		eval.Immutable("mysql:char_length", eval.Sig(text), eval.TInt4, eval.Fn1(func(b []byte) int64 { return int64(utf8.RuneCount(b)) })).NeverFails(),
+		eval.Immutable("mysql:char_length", eval.Sig(text), eval.TInt4, eval.Fn1(func(b []byte) int64 { return int64(eval.CountRunes(b)) })).NeverFails(),
 		eval.Immutable("mysql:bit_length", eval.Sig(bin), eval.TInt8, eval.Fn1(func(b []byte) int64 { return int64(len(b)) * 8 })).NeverFails(),
 		eval.Immutable("mysql:widen", eval.Sig(bin), eval.TText, eval.Fn1(widenBytes)).NeverFails(),
 		eval.Immutable("mysql:narrow", eval.Sig(text), eval.TBytea, eval.Fn1(narrowText)).NeverFails(),

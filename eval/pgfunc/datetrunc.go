@@ -13,7 +13,7 @@ import (
 func registerDatetrunc() {
 	const text, ts, tz, iv = types.Text, types.Timestamp, types.TimestampTZ, types.Interval
 	eval.Register(
-		eval.Immutable("date_trunc", eval.Sig(text, ts), eval.TTimestamp, eval.Try2(func(name string, v int64) (int64, error) {
+		eval.Immutable("date_trunc", eval.Sig(text, ts), eval.TTimestamp, truncTimestamps(eval.TTimestamp, eval.Try2(func(name string, v int64) (int64, error) {
 			if !isFinite(v) {
 				return v, nil
 			}
@@ -22,10 +22,10 @@ func registerDatetrunc() {
 				return 0, err
 			}
 			return truncLocal(u, v)
-		})),
-		eval.Stable("date_trunc", eval.Sig(text, tz), eval.TTimestampTZ, eval.Ask2(func(c *eval.Ctx, name string, v int64) (int64, error) {
+		}))),
+		eval.Stable("date_trunc", eval.Sig(text, tz), eval.TTimestampTZ, truncTimestamps(eval.TTimestampTZ, eval.Ask2(func(c *eval.Ctx, name string, v int64) (int64, error) {
 			return truncZoned(name, v, eval.ZoneOf(c))
-		})),
+		}))),
 		eval.Stable("date_trunc", eval.Sig(text, tz, text), eval.TTimestampTZ, eval.Try3(func(name string, v int64, zone string) (int64, error) {
 			if !isFinite(v) {
 				return v, nil
@@ -119,6 +119,11 @@ func truncZoned(name string, micros int64, loc *time.Location) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return truncInstant(u, micros, loc)
+}
+
+// truncInstant is truncZoned of a finite instant.
+func truncInstant(u unit, micros int64, loc *time.Location) (int64, error) {
 	local := types.ToLocal(loc, micros)
 	r, err := truncLocal(u, local)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/lhsql/lhsql/eval"
 	"github.com/lhsql/lhsql/internal/sqlerr"
 	"github.com/lhsql/lhsql/types"
-	"github.com/lhsql/lhsql/vec"
 )
 
 // unit is a field of a date, time or interval.
@@ -88,57 +87,15 @@ func registerExtract2() {
 			return d.Datum(eval.TNumeric)
 		}
 		args := []types.Type{eval.TText, t}
+		var impl any = eval.Row(whole)
+		if t.Kind == types.Date || t.Kind == types.Timestamp || t.Kind == types.TimestampTZ {
+			impl = extractFields(t.Kind, whole)
+		}
 		if t.Kind == types.TimestampTZ {
-			eval.Register(eval.Stable("extract", args, eval.TNumeric, eval.Row(whole)), eval.Stable("date_part", args, eval.TFloat8, eval.Row(part)))
+			eval.Register(eval.Stable("extract", args, eval.TNumeric, impl), eval.Stable("date_part", args, eval.TFloat8, eval.Row(part)))
 		} else {
-			var impl any = eval.Row(whole)
-			if t.Kind == types.Date {
-				impl = extractDates(whole)
-			}
 			eval.Register(eval.Immutable("extract", args, eval.TNumeric, impl), eval.Immutable("date_part", args, eval.TFloat8, eval.Row(part)))
 		}
-	}
-}
-
-// extractDates is extract of dates, few of which are different within a batch: the last ones'
-// fields are remembered.
-func extractDates(row eval.Row) eval.Kernel {
-	slow := eval.RowKernel(row)
-	return func(c *eval.Ctx, args []*vec.Vector, sel []uint16, n int, out *vec.Vector) error {
-		unit, dates := args[0], args[1]
-		if unit.Enc != vec.Const || unit.Null(0) || dates.Enc == vec.Const || dates.Values().Form != types.FormI64 {
-			return slow(c, args, sel, n, out)
-		}
-		const places = 128
-		var days [places]int64
-		var known [places]bool
-		var views [places]vec.View
-		eval.OutStr(out, n)
-		vals := dates.Values().I64
-		arg := []types.Datum{unit.Datum(0), types.Null}
-		return eval.EachRow(sel, n, func(i int) error {
-			if dates.Null(i) {
-				return nil
-			}
-			day := vals[dates.Row(i)]
-			k := uint64(day) % places
-			if known[k] && days[k] == day {
-				out.Views[i] = views[k]
-				return nil
-			}
-			arg[1] = types.NewInt(day)
-			d, err := row(c, arg)
-			if err != nil {
-				return err
-			}
-			if d.IsNull() { // of an infinite date
-				eval.NullOut(out, i, n)
-				return nil
-			}
-			eval.PutStr(out, i, d.Str())
-			days[k], known[k], views[k] = day, true, out.Views[i]
-			return nil
-		})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 func registerString() {
 	const text, i4, i8 = types.Text, types.Int4, types.Int8
-	length := eval.Fn1(func(s []byte) int { return utf8.RuneCount(s) })
+	length := eval.Fn1(eval.CountRunes)
 	eval.Register(
 		eval.Immutable("length", eval.Sig(text), eval.TInt4, length).NeverFails(),
 		eval.Immutable("length", eval.Sig(types.Bpchar), eval.TInt4, eval.Fn1(func(s string) int { return utf8.RuneCountInString(strings.TrimRight(s, " ")) })).NeverFails(),

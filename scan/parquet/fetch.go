@@ -8,8 +8,12 @@ import (
 	"github.com/lhsql/lhsql/internal/guard"
 )
 
-// Ranges nearer than this are read as one: on object stores a request costs more than the bytes.
-const coalesceGap = 512 << 10
+// Ranges nearer than coalesceGap are read as one, as long as what lies between them is no more than
+// one part in maxWaste of what is wanted: on object stores a request costs more than a few bytes.
+const (
+	coalesceGap = 512 << 10
+	maxWaste    = 10
+)
 
 // Merged ranges are cut here, so that several can be on their way at once.
 const maxFetch = 8 << 20
@@ -67,6 +71,7 @@ type want struct {
 
 type fetchGroup struct {
 	off, end int64
+	gaps     int64 // bytes that nobody wants
 	buf      []byte
 	wants    []want
 }
@@ -91,8 +96,9 @@ func mergeWants(wants []want) []fetchGroup {
 	for _, w := range wants {
 		if n := len(groups); n > 0 {
 			g := &groups[n-1]
-			if w.off <= g.end+coalesceGap && max(g.end, w.end)-g.off <= maxFetch {
-				g.end = max(g.end, w.end)
+			gap, size := max(0, w.off-g.end), max(g.end, w.end)-g.off
+			if gap <= coalesceGap && (g.gaps+gap)*maxWaste <= size-g.gaps-gap && size <= maxFetch {
+				g.end, g.gaps = max(g.end, w.end), g.gaps+gap
 				g.wants = append(g.wants, w)
 				continue
 			}

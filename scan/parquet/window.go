@@ -54,14 +54,20 @@ func (w *window) bytes(ctx context.Context, off int64, n int) ([]byte, error) {
 		w.own = w.r.takeBuffer(want)
 	}
 	var err error
+	// The page's beginning may be here already: it moves to the front, and is not read again.
+	var here []byte
+	if at := off - w.start; at >= 0 && at < int64(len(w.buf)) {
+		here = w.buf[at:]
+	}
 	if w.own, err = grow(w.r.budget, w.own, want, 0); err != nil {
 		return nil, err
 	}
-	if err := w.f.ReadAt(ctx, w.own, off); err != nil {
+	k := copy(w.own, here)
+	if err := w.f.ReadAt(ctx, w.own[k:], off+int64(k)); err != nil {
 		w.buf = nil
 		return nil, err
 	}
-	w.r.Stats.BytesRead.Add(int64(want))
+	w.r.Stats.BytesRead.Add(int64(want - k))
 	w.buf, w.start = w.own, off
 	return w.buf[:n], nil
 }
