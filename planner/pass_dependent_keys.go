@@ -48,15 +48,7 @@ func withoutDependentKeys(a *plan.Aggregate) plan.Node {
 	if len(shown) == 0 {
 		return a
 	}
-	p := &plan.Project{Input: &m}
-	for _, c := range a.Columns() {
-		e := shown[c.ID]
-		if e == nil {
-			e = plan.ColOf(c)
-		}
-		p.Exprs = append(p.Exprs, plan.Named{Col: c, Expr: e})
-	}
-	return p
+	return showing(a, &m, shown)
 }
 
 // ofKeys gives key g as an expression of the keys that show the columns at, if it is one.

@@ -93,7 +93,12 @@ func (env *Env) shiftedSums(a *plan.Aggregate) plan.Node {
 		}
 		shown[g.Out.ID] = e
 	}
-	p := &plan.Project{Input: &m}
+	return showing(a, &m, shown)
+}
+
+// showing gives the columns of a over n, which has them but for those that shown computes.
+func showing(a *plan.Aggregate, n plan.Node, shown map[plan.ColID]plan.Expr) plan.Node {
+	p := &plan.Project{Input: n}
 	for _, c := range a.Columns() {
 		e := shown[c.ID]
 		if e == nil {

@@ -20,7 +20,7 @@ func appendRecord(dst []byte, list []Datum, fields []Field, o *TextOptions) []by
 		}
 		at := len(dst)
 		dst = AppendText(dst, list[i], f.Type, o)
-		if text := dst[at:]; len(text) > 0 && bytes.IndexAny(text, "\"\\(), \t\n\r\f\v") < 0 {
+		if text := dst[at:]; len(text) > 0 && !bytes.ContainsAny(text, "\"\\(), \t\n\r\f\v") {
 			continue
 		}
 		text := string(dst[at:])
