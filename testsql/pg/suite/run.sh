@@ -17,7 +17,9 @@ if [ -z "${SUITE:-}" ]; then
 	if [ ! -d "$SUITE" ]; then
 		mkdir -p "$cache"
 		archive="$cache/postgresql-$version.tar.bz2"
-		curl -fsS -m 300 -o "$archive" "https://deb.debian.org/debian/pool/main/p/postgresql-15/postgresql-15_$version.orig.tar.bz2"
+		for mirror in $(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | sort -u); do # those that apt knows
+			curl -fsS -m 300 -o "$archive" "${mirror%/}/pool/main/p/postgresql-15/postgresql-15_$version.orig.tar.bz2" && break
+		done
 		echo "$sum  $archive" | sha256sum --check --quiet
 		tar -C "$cache" -xjf "$archive" "postgresql-$version/src/test/regress"
 		rm "$archive"
