@@ -217,7 +217,11 @@ func decoded(m *pgtype.Map, oid uint32, format int16, raw []byte) string {
 		return "NULL"
 	}
 	typ, ok := m.TypeForOID(oid)
-	if !ok || oid == pgtype.QCharOID || oid == pgtype.ACLItemOID {
+	switch oid {
+	case pgtype.QCharOID, pgtype.ACLItemOID, pgtype.JSONPathOID:
+		ok = false
+	}
+	if !ok {
 		return "a value"
 	}
 	v, err := typ.Codec.DecodeValue(m, oid, format, raw)
@@ -232,5 +236,12 @@ func decoded(m *pgtype.Map, oid uint32, format int16, raw []byte) string {
 			return "0"
 		}
 	}
+	if oid == pgtype.RecordOID || oid == pgtype.RecordArrayOID {
+		return fieldsOnly.Replace(fmt.Sprint(v))
+	}
 	return fmt.Sprint(v)
 }
+
+// fieldsOnly leaves the fields of a record, which pgx reads in binary and leaves as it is in text. A date in it
+// becomes an instant.
+var fieldsOnly = strings.NewReplacer("(", "", ")", "", "[", "", "]", "", "{", "", "}", "", `"`, "", `\`, "", ",", "", " 00:00:00 +0000 UTC", "", " ", "", "<nil>", "", "NULL", "")
