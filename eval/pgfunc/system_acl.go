@@ -46,7 +46,7 @@ func registerSystemAcl() {
 func aclDefault(c *eval.Ctx, a []types.Datum) (types.Datum, error) {
 	p, ok := defaultPrivileges[a[0].Str()]
 	if !ok {
-		return types.Null, sqlerr.New(sqlerr.InternalError, "unrecognized objtype abbreviation: %s", a[0].Str())
+		return types.Null, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized objtype abbreviation: %s", a[0].Str())
 	}
 	oid := a[1].Int()
 	owner := strconv.FormatInt(oid, 10)

@@ -107,15 +107,16 @@ func queryOne(ctx context.Context, s *engine.Session, p engine.Parsed) (*result,
 // null is a NULL field.
 const null = `\N`
 
+var (
+	fieldEscapes   = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+	fieldUnescapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+)
+
 // field makes a text a field of a line.
-func field(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(s)
-}
+func field(s string) string { return fieldEscapes.Replace(s) }
 
 // unfield undoes field.
-func unfield(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r").Replace(s)
-}
+func unfield(s string) string { return fieldUnescapes.Replace(s) }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
